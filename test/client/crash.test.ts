@@ -1,12 +1,11 @@
 // A client that is killed at any point resumes from that point and pays once.
 
 import { fork } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPurchases, PURCHASE_STATES, type PurchaseStateName, spentOn, wrapFetch } from "@sotto/client";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
@@ -42,7 +41,7 @@ const CRASHES: Record<PurchaseStateName, Crash> = {
 
 describe("a client that is killed", function () {
   slow(this, "a chain, a service and proofs");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-client-"));
+  const folder = temporaryFolder("client");
   let world: World;
   let server: SmallServer;
   before(async () => {
@@ -51,7 +50,6 @@ describe("a client that is killed", function () {
   });
   after(async () => {
     await server?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Runs a client process. @returns its answers, and whether it was killed */

@@ -1,15 +1,15 @@
 // Processes that are killed while they fund a wallet or download artifacts from a real service, and resume.
 
 import { fork } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment } from "@sotto/protocol";
 import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createSeedWords, type Funded, type FundingProgress, type FundingStage } from "@sotto/wallet";
 import { openWallet } from "@sotto/wallet/node";
 import { expect } from "chai";
@@ -33,12 +33,11 @@ const ZKEY = lockOf("development").circuits["payment"]!.zkey;
 
 describe("a process that is killed", function () {
   slow(this, "a chain and a service");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-funding-"));
+  const folder = temporaryFolder("funding");
   let world: World;
   before(async () => {
     world = await openWorld();
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The report of a process; undefined if it was killed. */
   function run(task: FundingTask | LoadingTask): Promise<FundingReport | undefined> {

@@ -1,13 +1,13 @@
 // One call opens a wallet from a manifest and words, with a real chain and service: it funds itself and pays.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { wrapFetch } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createSeedWords, MemoryStore, seedFromWords } from "@sotto/wallet";
 import { type OpenWalletOptions, openWallet } from "@sotto/wallet/node";
 import { expect } from "chai";
@@ -20,7 +20,7 @@ const account = accountOf(1);
 
 describe("openWallet", function () {
   slow(this, "a chain, a service and proofs");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-open-"));
+  const folder = temporaryFolder("open");
   let world: World;
   let server: SmallServer;
   before(async () => {
@@ -29,7 +29,6 @@ describe("openWallet", function () {
   });
   after(async () => {
     await server?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const options = (changes: Partial<OpenWalletOptions> = {}): OpenWalletOptions => ({

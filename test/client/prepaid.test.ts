@@ -1,8 +1,6 @@
 // Prepaid tokens of the paying fetch against the real resource server, service and chain.
 
 import { fork } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type WrapOptions, wrapFetch } from "@sotto/client";
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
@@ -12,6 +10,7 @@ import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
@@ -134,45 +133,41 @@ describe("prepaid tokens of a real resource server", function () {
 
   it("are paid once and all of them work if the client is killed while it buys them", async () => {
     const seed = new Uint8Array(32).map((_, i) => 9 * i + 2);
-    const folder = mkdtempSync(join(tmpdir(), "sotto-killed-"));
+    const folder = temporaryFolder("killed");
     const store = join(folder, "wallet.sqlite");
-    try {
-      await payerWith(world, [PACK, PACK, PACK], { seed, store: new SqliteStore(store) });
-      const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
-      const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
-      const task = { world: place, seed: Buffer.from(seed).toString("hex"), store, origin: server.url };
-      const limits = { value: String(VALUE), maxPerHost: String(4n * PACK) };
-      const run = (packs: number, kill?: Kill, paths: string[] = []) =>
-        runClient({ ...task, ...limits, packs, paths }, server, kill);
-      const [received, from, before] = [await merchant.received(), server.requests.length, server.events.length];
-      const kills: [number, Kill][] = [
-        [1, { at: isPurchase, when: "arrived" }],
-        [1, { at: isPaid, when: "arrived" }],
-        [1, { at: isRecovery, when: "arrived" }],
-        [1, { at: isRecovery, when: "half answered" }],
-        // From here on, each process first finishes the pack that the previous one left.
-        [2, { at: isPaid, when: "answered" }],
-        [3, { at: isPaid, when: "half answered" }],
-      ];
-      for (const [packs, kill] of kills)
-        expect(await run(packs, kill), `${kill.at.name} ${kill.when}`).to.equal("SIGKILL");
-      expect((await merchant.received()) - received).to.equal(3n * PACK);
-      const paths = Array.from({ length: 300 }, (_, i) => `/killed/${i}`);
-      expect(await run(3, undefined, paths)).to.deep.equal({
-        left: [100, 100, 100],
-        answers: paths.map((path) => `sold ${path}`),
-      });
+    await payerWith(world, [PACK, PACK, PACK], { seed, store: new SqliteStore(store) });
+    const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
+    const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
+    const task = { world: place, seed: Buffer.from(seed).toString("hex"), store, origin: server.url };
+    const limits = { value: String(VALUE), maxPerHost: String(4n * PACK) };
+    const run = (packs: number, kill?: Kill, paths: string[] = []) =>
+      runClient({ ...task, ...limits, packs, paths }, server, kill);
+    const [received, from, before] = [await merchant.received(), server.requests.length, server.events.length];
+    const kills: [number, Kill][] = [
+      [1, { at: isPurchase, when: "arrived" }],
+      [1, { at: isPaid, when: "arrived" }],
+      [1, { at: isRecovery, when: "arrived" }],
+      [1, { at: isRecovery, when: "half answered" }],
+      // From here on, each process first finishes the pack that the previous one left.
+      [2, { at: isPaid, when: "answered" }],
+      [3, { at: isPaid, when: "half answered" }],
+    ];
+    for (const [packs, kill] of kills)
+      expect(await run(packs, kill), `${kill.at.name} ${kill.when}`).to.equal("SIGKILL");
+    expect((await merchant.received()) - received).to.equal(3n * PACK);
+    const paths = Array.from({ length: 300 }, (_, i) => `/killed/${i}`);
+    expect(await run(3, undefined, paths)).to.deep.equal({
+      left: [100, 100, 100],
+      answers: paths.map((path) => `sold ${path}`),
+    });
 
-      expect((await merchant.received()) - received).to.equal(3n * PACK);
-      const shown = server.requests.slice(from).filter(({ headers }) => headers.some(isTokenName));
-      expect(shown.every(({ status }) => status === 200)).to.equal(true);
-      const tokens = shown.map(({ headers }) => headers[headers.findIndex(isTokenName) + 1]);
-      expect([tokens.length, new Set(tokens).size]).to.deep.equal([300, 300]);
-      const redeemed = server.events.slice(before).filter(({ event }) => event === "redeemed");
-      expect(redeemed).to.have.length(300);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    expect((await merchant.received()) - received).to.equal(3n * PACK);
+    const shown = server.requests.slice(from).filter(({ headers }) => headers.some(isTokenName));
+    expect(shown.every(({ status }) => status === 200)).to.equal(true);
+    const tokens = shown.map(({ headers }) => headers[headers.findIndex(isTokenName) + 1]);
+    expect([tokens.length, new Set(tokens).size]).to.deep.equal([300, 300]);
+    const redeemed = server.events.slice(before).filter(({ event }) => event === "redeemed");
+    expect(redeemed).to.have.length(300);
   });
 
   it("of a merchant with a contract wallet are bought if the wallet accepts the schedule's signature", async () => {

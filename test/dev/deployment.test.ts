@@ -1,9 +1,10 @@
 // The deployment that the chains of one run of `npm test` share.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { rpc } from "./support/dev.ts";
 
@@ -11,7 +12,7 @@ const VARIABLE = "SOTTO_TEST_DEPLOYMENT";
 
 describe("the deployment that chains share", function () {
   slow(this, "four chains start");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-deployment-"));
+  const folder = temporaryFolder("deployment");
   const file = join(folder, "deployment.json");
   const ofRun = process.env[VARIABLE];
   const nodes: DeployedNode[] = [];
@@ -31,7 +32,6 @@ describe("the deployment that chains share", function () {
     if (ofRun === undefined) delete process.env[VARIABLE];
     else process.env[VARIABLE] = ofRun;
     for (const node of nodes) await node.stop();
-    rmSync(folder, { recursive: true });
   });
 
   it("gives a chain that repeats it the state and the manifest of the first chain", async () => {

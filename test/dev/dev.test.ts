@@ -1,6 +1,6 @@
 // `npm run dev` over three starts: which services answer, which state the next start keeps, and how it shuts down.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerOf } from "@sotto/command/ports";
 import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
@@ -15,6 +15,7 @@ import {
 } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Interface } from "ethers";
@@ -34,7 +35,7 @@ const PHONE = "+4915112345679";
 
 describe("npm run dev", function () {
   slow(this, "processes, a chain and proofs");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-dev-"));
+  const folder = temporaryFolder("dev");
   const user = Account.createRandom().address;
   let port: number;
   let dev: Dev;
@@ -68,7 +69,6 @@ describe("npm run dev", function () {
   after(async () => {
     dev.child.kill("SIGTERM");
     await dev.ended;
-    rmSync(folder, { recursive: true });
   });
 
   it("prints every address in lines of at most 80 characters", () => {
@@ -191,11 +191,10 @@ describe("npm run dev", function () {
   });
 
   it("names the process that occupies a port, and refuses to start twice with the same state", async () => {
-    const own = mkdtempSync(join(tmpdir(), "sotto-dev-"));
+    const own = temporaryFolder("dev");
     const busy = startDev("--port", String(port - 1), "--state", own);
     expect(await busy.ended).to.equal(1);
     expect(busy.output()).to.match(/^sotto: PORT_BUSY: port \d+ \(\w+\) is in use by \S+ \(process \d+\); .*--port\n$/);
-    rmSync(own, { recursive: true });
     const second = startDev("--port", String(await freePorts()), "--state", folder);
     expect(await second.ended).to.equal(1);
     expect(second.output()).to.match(/^sotto: DEV_RUNNING: .*\n$/);

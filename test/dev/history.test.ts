@@ -1,9 +1,10 @@
 // The local chain's file of blocks.
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { rpc } from "./support/dev.ts";
 
@@ -14,7 +15,7 @@ interface Block {
 
 describe("a persistent local chain", function () {
   slow(this, "a chain starts four times");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-history-"));
+  const folder = temporaryFolder("history");
   const history = join(folder, "chain.jsonl");
   let node: LocalNode | undefined;
   const start = async (onReplay?: (blocks: number, of: number) => void) => {
@@ -30,7 +31,6 @@ describe("a persistent local chain", function () {
   const block = (url: string, number: string) => rpc<Block>(url, "eth_getBlockByNumber", number, false);
   after(async () => {
     await stop();
-    rmSync(folder, { recursive: true });
   });
 
   it("has the same blocks after a restart, including those of failed transactions, and the right time", async () => {

@@ -1,7 +1,7 @@
 // The parts of `npm run dev` that need no chain.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { get, request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { browserCommand } from "@sotto/command/browser";
 import { ownerOf } from "@sotto/command/ports";
@@ -13,15 +13,15 @@ import { startNode } from "@sotto/local/chain/node";
 import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { rpc } from "./support/dev.ts";
 
 describe("the parts of npm run dev", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-dev-parts-"));
+    folder = temporaryFolder("dev-parts");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("parses the options, and names invalid ones", () => {
     expect(parseDevOptions([])).to.deep.include({ fresh: false, open: true, build: true, traffic: 0 });

@@ -1,9 +1,9 @@
 // Runs the same tests on SQLite and PostgreSQL.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
 import { slow } from "./slow.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 interface Backend {
   start(): Promise<void>;
@@ -17,10 +17,10 @@ function sqlite(): Backend {
   let count = 0;
   return {
     start: async () => {
-      folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+      folder = temporaryFolder("database");
     },
     url: async () => `sqlite:${join(folder, "new", `${++count}.db`)}`,
-    stop: async () => rmSync(folder, { recursive: true, force: true }),
+    stop: async () => undefined,
   };
 }
 

@@ -1,8 +1,7 @@
 // Deploys to a network that is not the local chain: it has another chain id, mines blocks at intervals and drops
 // connections.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compareDeployment, differs } from "@sotto/deploy/check";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
@@ -10,6 +9,7 @@ import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { startProcess, stopProcess } from "../world/service-process.ts";
@@ -42,7 +42,7 @@ describe("deploying to a network", function () {
     node = await startNode(0, { chainId: 1337, blockTimeMs: 300 });
     proxy = new CuttingProxy(node.url);
     url = await proxy.listen();
-    folder = mkdtempSync(join(tmpdir(), "sotto-deploy-"));
+    folder = temporaryFolder("deploy");
     provider = new JsonRpcProvider(node.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
   });
   after(async () => {

@@ -1,9 +1,8 @@
 // Deployments with wrong settings, deployments that are interrupted, and node URLs that contain a provider's key.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
@@ -11,6 +10,7 @@ import { command, expectRefused, type Result } from "@sotto/test-kit/command";
 import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { ContractFactory, HDNodeWallet, JsonRpcProvider, parseEther, toQuantity, Wallet } from "ethers";
 import hre from "hardhat";
@@ -44,7 +44,7 @@ describe("deploying with faults", function () {
 
   before(async () => {
     node = await startNode(0, { chainId: 1337, blockTimeMs: 200 });
-    folder = mkdtempSync(join(tmpdir(), "sotto-faults-"));
+    folder = temporaryFolder("faults");
     provider = openProvider(node.url);
   });
   after(async () => {

@@ -1,8 +1,7 @@
 // A deployer who wants to steal deposits deploys a pool with the right code, but another constructor wrote its storage.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { compareDeployment, differs } from "@sotto/deploy/check";
 import { deployPool } from "@sotto/deploy/deploy";
 import { journalOf, sourcesOf } from "@sotto/deploy/manifest-paths";
@@ -10,6 +9,7 @@ import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import {
   Contract,
@@ -93,7 +93,7 @@ describe("a pool that was not made by its constructor", function () {
   });
 
   it("gets no manifest if its journal was planted", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-planted-"));
+    const folder = temporaryFolder("planted");
     const args = ["--network", network, "--test-token", "yes", "--to", folder];
     const secrets = { SOTTO_DEPLOY_RPC_URL: node.url, SOTTO_DEPLOYER_KEY: deployer.privateKey };
     const run = () => command("packages/deploy/src/main.ts", args, undefined, secrets);
@@ -111,7 +111,6 @@ describe("a pool that was not made by its constructor", function () {
       expect(readdirSync(folder)).to.deep.equal([`${network}.json`]);
     } finally {
       writeFileSync(path, journal);
-      rmSync(folder, { recursive: true });
       rmSync(sourcesOf(network), { recursive: true, force: true });
     }
   });

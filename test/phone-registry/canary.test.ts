@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { newKey } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { contractWallet } from "../world/contract-wallets.ts";
 import { sentCodes } from "../world/phone.ts";
@@ -22,7 +23,6 @@ import {
   post,
   registryEnvironment,
   resolveUrl,
-  temporaryFolder,
   unlinkBody,
   type World,
 } from "./support/world.ts";
@@ -76,13 +76,13 @@ describe("a full run of the phone registry", function () {
 
   for (const [where, start] of runs)
     it(`leaks no number, code, wallet or key ${where}`, async () => {
-      const folder = temporaryFolder();
-      const codeFile = join(folder.path, "codes");
+      const folder = temporaryFolder("phone-canary");
+      const codeFile = join(folder, "codes");
       const keys = { SOTTO_PHONE_MASTER_KEYS: newKey("m1"), SOTTO_PHONE_INDEX_KEYS: newKey("i1") };
       const service = "http://127.0.0.1:8499/zk";
-      const run = await start(folder.path, {
+      const run = await start(folder, {
         ...keys,
-        SOTTO_PHONE_STORE: `sqlite:${join(folder.path, "phone.sqlite")}`,
+        SOTTO_PHONE_STORE: `sqlite:${join(folder, "phone.sqlite")}`,
         SOTTO_PHONE_SENDER: "file",
         SOTTO_PHONE_CODE_FILE: codeFile,
         SOTTO_PUBLIC_URL: service,
@@ -151,7 +151,7 @@ describe("a full run of the phone registry", function () {
       }
       const log = await run.end();
       expect(log).to.include('"route":"/zk/phone/resolve/:phone"').and.include('"route":"/zk/phone/link"');
-      const database = readFileSync(join(folder.path, "phone.sqlite")).toString("latin1");
+      const database = readFileSync(join(folder, "phone.sqlite")).toString("latin1");
       const found: string[] = [];
       const places = { log, "what others see": others.join("\n"), "the database": database };
       for (const [what, values] of secrets)
@@ -159,6 +159,5 @@ describe("a full run of the phone registry", function () {
           if (values.some((value) => text.toLowerCase().includes(value.toLowerCase())))
             found.push(`${what} in ${place}`);
       expect(found).to.deep.equal([]);
-      folder.remove();
     });
 });

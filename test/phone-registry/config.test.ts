@@ -4,9 +4,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { newKey, phoneExtension, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { type Environment, readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { account, linkVerified, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
+import { account, linkVerified, newNumber, openTestRegistry } from "./support/world.ts";
 
 const [master, index] = [newKey("m1"), newKey("i1")];
 const POOL = `0x${"22".repeat(20)}`;
@@ -125,10 +126,10 @@ describe("phone registry configuration", function () {
   });
 
   it("creates and keeps private keys on a local chain", async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder("phone");
     const settings = {
-      SOTTO_PHONE_STORE: `sqlite:${join(folder.path, "phone.sqlite")}`,
-      SOTTO_PHONE_KEYS: join(folder.path, "keys", "phone.json"),
+      SOTTO_PHONE_STORE: `sqlite:${join(folder, "phone.sqlite")}`,
+      SOTTO_PHONE_KEYS: join(folder, "keys", "phone.json"),
     };
     const [signer, phone] = [account(), newNumber()];
     const first = await openTestRegistry(settings);
@@ -140,7 +141,6 @@ describe("phone registry configuration", function () {
       expect((await second.resolve(phone)).body["wallet"]).to.equal(signer.address);
     } finally {
       await second.close();
-      folder.remove();
     }
   });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { sentCodes } from "../world/phone.ts";
 import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
@@ -19,7 +20,6 @@ import {
   registryEnvironment,
   resolveUrl,
   type Signer,
-  temporaryFolder,
   type World,
 } from "./support/world.ts";
 
@@ -28,17 +28,17 @@ const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 4;
 describe("the phone registry as a program", function () {
   slow(this, "a chain and a registry's processes");
   let world: World;
-  let folder: ReturnType<typeof temporaryFolder>;
+  let folder: string;
   let settings: Record<string, string>;
   const children: ChildProcess[] = [];
   beforeEach(async () => {
     world = await openWorld();
-    folder = temporaryFolder();
+    folder = temporaryFolder("phone-program");
     settings = {
       ...registryEnvironment(world),
       ...NO_LIMITS,
-      SOTTO_PHONE_STORE: `sqlite:${join(folder.path, "phone.sqlite")}`,
-      SOTTO_PHONE_CODE_FILE: join(folder.path, "codes"),
+      SOTTO_PHONE_STORE: `sqlite:${join(folder, "phone.sqlite")}`,
+      SOTTO_PHONE_CODE_FILE: join(folder, "codes"),
       SOTTO_PHONE_MASTER_KEYS: newKey("m1"),
       SOTTO_PHONE_INDEX_KEYS: newKey("i1"),
       // The base URL in signatures does not change with a restart.
@@ -47,17 +47,16 @@ describe("the phone registry as a program", function () {
   });
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
-    folder.remove();
   });
 
   async function start(): Promise<RegistryProcess> {
-    const registry = await startRegistryProcess(folder.path, settings);
+    const registry = await startRegistryProcess(folder, settings);
     children.push(registry.child);
     return registry;
   }
   const signedFor = () => ({ service: settings["SOTTO_PUBLIC_URL"]!, world });
   const codeFor = (signer: Signer) =>
-    sentCodes(join(folder.path, "codes")).findLast(({ walletAddress }) => walletAddress === signer.address)?.code;
+    sentCodes(join(folder, "codes")).findLast(({ walletAddress }) => walletAddress === signer.address)?.code;
   async function linkAndVerify({ url }: { url: string }, signer: Signer, phone: string) {
     const linked = await post(`${url}/phone/link`, await linkBody(signedFor(), signer, phone));
     expect(linked.status).to.equal(200);
@@ -84,14 +83,14 @@ describe("the phone registry as a program", function () {
   });
 
   it("reports invalid settings in one line", () => {
-    const { status, stdout, stderr } = runRegistry(folder.path, { ...settings, SOTTO_PHONE_UNVERIFIED: "maybe" }, []);
+    const { status, stdout, stderr } = runRegistry(folder, { ...settings, SOTTO_PHONE_UNVERIFIED: "maybe" }, []);
     expect([status, stdout]).to.deep.equal([1, ""]);
     expect(stderr).to.match(/^sotto: INVALID_CONFIG: SOTTO_PHONE_UNVERIFIED [^\n]+\n$/);
-    const elsewhere = runRegistry(folder.path, { ...settings, SOTTO_CHAIN_ID: "1337" }, []);
+    const elsewhere = runRegistry(folder, { ...settings, SOTTO_CHAIN_ID: "1337" }, []);
     expect(elsewhere.stderr).to.match(/^sotto: WRONG_CHAIN: [^\n]+\n$/);
-    const away = runRegistry(folder.path, { ...settings, SOTTO_RPC_URLS: "http://127.0.0.1:1" }, []);
+    const away = runRegistry(folder, { ...settings, SOTTO_RPC_URLS: "http://127.0.0.1:1" }, []);
     expect(away.stderr).to.match(/^sotto: CHAIN_UNAVAILABLE: [^\n]+\n$/);
-    expect(runRegistry(folder.path, settings, ["dance"]).stderr).to.include("sotto-phone-registry [command]");
+    expect(runRegistry(folder, settings, ["dance"]).stderr).to.include("sotto-phone-registry [command]");
   });
 
   it("re-encrypts everything under new keys while it serves", async () => {
@@ -110,9 +109,9 @@ describe("the phone registry as a program", function () {
         expect((await call(resolveUrl({ url }, phone))).body["wallet"]).to.equal(signer.address);
     };
     await found(serving);
-    const before = JSON.parse(runRegistry(folder.path, settings, ["keys"]).stdout) as Record<string, unknown>;
+    const before = JSON.parse(runRegistry(folder, settings, ["keys"]).stdout) as Record<string, unknown>;
     expect(before).to.include({ master: 5, index: 5 });
-    const rotated = runRegistry(folder.path, settings, ["rotate"]);
+    const rotated = runRegistry(folder, settings, ["rotate"]);
     expect(JSON.parse(rotated.stdout)).to.include({ master: 0, index: 0 });
     expect(rotated.stderr).to.equal("");
     await found(serving);
@@ -128,11 +127,11 @@ describe("the phone registry as a program", function () {
     const registry = await start();
     const [signer, phone] = [account(), newNumber()];
     await linkAndVerify(registry, signer, phone);
-    const { status, stdout, stderr } = runRegistry(folder.path, settings, ["erase"], `${phone}\n`);
+    const { status, stdout, stderr } = runRegistry(folder, settings, ["erase"], `${phone}\n`);
     expect([status, stderr]).to.deep.equal([0, ""]);
     expect(JSON.parse(stdout)).to.include({ mappings: 1 });
     expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
-    const wrong = runRegistry(folder.path, settings, ["erase"], "not a number\n");
+    const wrong = runRegistry(folder, settings, ["erase"], "not a number\n");
     expect(wrong.status).to.equal(1);
     expect(wrong.stderr).to.match(/^sotto: INVALID_PHONE_NUMBER: /);
   });
@@ -140,11 +139,11 @@ describe("the phone registry as a program", function () {
   it("audits all links and detects a removed one", async () => {
     const registry = await start();
     for (let count = 0; count < 2; count += 1) await linkAndVerify(registry, account(), newNumber());
-    const check = (command = "check") => runRegistry(folder.path, settings, [command]);
+    const check = (command = "check") => runRegistry(folder, settings, [command]);
     const first = check();
     expect(first.stderr).to.equal("");
     expect(JSON.parse(first.stdout)).to.include({ links: 2 });
-    const database = new DatabaseSync(join(folder.path, "phone.sqlite"));
+    const database = new DatabaseSync(join(folder, "phone.sqlite"));
     database.exec("DELETE FROM phone_mappings WHERE id = (SELECT id FROM phone_mappings LIMIT 1)");
     database.close();
     expect(check().stderr).to.match(/^sotto: RECORD_TAMPERED: [^\n]+\n$/);
@@ -153,9 +152,9 @@ describe("the phone registry as a program", function () {
   });
 
   it("creates keys that it accepts", () => {
-    const { stdout } = runRegistry(folder.path, {}, ["new-key", "2026-11"]);
+    const { stdout } = runRegistry(folder, {}, ["new-key", "2026-11"]);
     expect(stdout).to.match(/^2026-11:[0-9a-f]{64}\n$/);
-    expect(runRegistry(folder.path, {}, ["new-key", "Not An Id"]).status).to.equal(1);
+    expect(runRegistry(folder, {}, ["new-key", "Not An Id"]).status).to.equal(1);
   });
 
   it("stays consistent if killed at any moment", async () => {

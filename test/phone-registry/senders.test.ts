@@ -9,8 +9,9 @@ import { join } from "node:path";
 import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
-import { account, linkBody, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
+import { account, linkBody, newNumber, openTestRegistry } from "./support/world.ts";
 
 const SECRET = "a secret of the webhook of this test";
 const message = (): CodeMessage => ({
@@ -146,7 +147,6 @@ describe("the webhook sender", function () {
 
   it("is used by a registry, which recovers from an unreachable webhook", async () => {
     const target = await receiver(status(500), status(500), status(200));
-    const folder = temporaryFolder();
     const settings = {
       SOTTO_PHONE_SENDER: "webhook",
       SOTTO_PHONE_WEBHOOK_URL: target.url,
@@ -173,7 +173,6 @@ describe("the webhook sender", function () {
     } finally {
       await registry.close();
       await target.close();
-      folder.remove();
     }
   });
 });
@@ -181,11 +180,10 @@ describe("the webhook sender", function () {
 describe("the development senders", function () {
   slow(this, "a chain and a registry's processes");
   const LOCAL = { local: true };
-  const folder = temporaryFolder();
-  after(() => folder.remove());
+  const folder = temporaryFolder("senders");
 
   it("write codes into a file that only its owner can read, even if it was readable before", async () => {
-    const path = join(folder.path, "deep", "codes.jsonl");
+    const path = join(folder, "deep", "codes.jsonl");
     const sender = new FileSender(path, LOCAL);
     await sender.send(message());
     await sender.send({ ...message(), code: "271828" });
@@ -195,7 +193,7 @@ describe("the development senders", function () {
       .map((line) => (JSON.parse(line) as { code: string }).code);
     expect(codes).to.deep.equal(["314159", "271828"]);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
-    const open = join(folder.path, "open.jsonl");
+    const open = join(folder, "open.jsonl");
     writeFileSync(open, "");
     chmodSync(open, 0o644);
     await new FileSender(open, LOCAL).send(message());
@@ -210,7 +208,7 @@ describe("the development senders", function () {
 
   it("refuse to run in production or on a chain that is not local", () => {
     const place = { local: false };
-    for (const make of [() => new FileSender(join(folder.path, "x"), place), () => new LogSender(place)])
+    for (const make of [() => new FileSender(join(folder, "x"), place), () => new LogSender(place)])
       expect(make).to.throw().with.property("code", "DEVELOPMENT_SENDER_REFUSED");
   });
 });

@@ -3,14 +3,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deriveKeys, randomField, randomSeed, type WireBundle } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call, claimsOf, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
@@ -33,12 +32,11 @@ describe("a full run of the service", function () {
   const children: ChildProcess[] = [];
   before(async () => {
     world = await openWorld();
-    folder = mkdtempSync(join(tmpdir(), "sotto-canary-"));
+    folder = temporaryFolder("canary");
   });
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   function start(settings: Record<string, string>) {
     const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { ...BASE_ENVIRONMENT, ...settings } });

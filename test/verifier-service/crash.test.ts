@@ -1,12 +1,10 @@
 // Kills the service's process with SIGKILL at every logged step of a payment, and repeats the request after a restart.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
 import { call, claimsOf, post } from "@sotto/test-kit/http";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { Interface } from "ethers";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
@@ -38,12 +36,11 @@ describe("kill -9 of the service", function () {
     world = await openWorld();
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-crash-"));
+    folder = temporaryFolder("crash");
   });
   afterEach(async () => {
     if (running) await stopProcess(running);
     running = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   for (const [step, log] of STEPS)

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDeployment, randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -26,7 +26,7 @@ describe("docs/api.md", function () {
   const text = readFileSync(join(root, "docs", "api.md"), "utf8");
   let service: TestService;
   let values: Map<string, unknown>;
-  const folder = mkdtempSync(join(tmpdir(), "sotto-docs-"));
+  const folder = temporaryFolder("docs");
   const codeFile = join(folder, "codes");
 
   before(async () => {
@@ -74,7 +74,6 @@ describe("docs/api.md", function () {
   });
   after(async () => {
     await service.close();
-    rmSync(folder, { recursive: true });
   });
 
   const run = async ({ request, status, body }: Example) => {

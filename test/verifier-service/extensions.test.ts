@@ -1,11 +1,10 @@
 // The whole service with made-up extensions: readiness, work in the background, and an extension that fails at start.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+
 import type { ServiceExtension } from "@sotto/server";
 import { call } from "@sotto/test-kit/http";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { forgingProver } from "../world/append.ts";
@@ -15,9 +14,8 @@ describe("a service with extensions", function () {
   slow(this, "a chain and services");
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-extensions-"));
+    folder = temporaryFolder("extensions");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   /** How far the service's clock is ahead, ms. */
   let ahead = 0;

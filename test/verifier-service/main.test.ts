@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { parseDeployment } from "@sotto/protocol";
@@ -8,6 +7,7 @@ import { EXTENSIONS } from "@sotto/service";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { artifacts, environment, openWorld } from "../world/service.ts";
@@ -26,11 +26,10 @@ describe("the service as a program", function () {
   let folder: string;
   const children: ChildProcess[] = [];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-main-"));
+    folder = temporaryFolder("main");
   });
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
-    rmSync(folder, { recursive: true });
   });
 
   /** @returns the first line on standard error, and the exit code or signal */

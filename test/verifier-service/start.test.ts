@@ -1,6 +1,5 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { forge, type Trapdoor } from "@sotto/keys/setup/trapdoor";
@@ -8,6 +7,7 @@ import { randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -25,9 +25,8 @@ describe("starting the service", function () {
     world = await openWorld();
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-start-"));
+    folder = temporaryFolder("start");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const refusal = async (settings: Record<string, string>): Promise<unknown> => {
     const config = readConfig({ ...environment(world, folder), ...settings });

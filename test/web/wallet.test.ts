@@ -1,13 +1,13 @@
 // The wallet page in a real browser, under the recommended content policy, with a real chain, a real service and a resource
 // server of another origin. The tests follow one wallet from its creation to its removal.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
@@ -37,7 +37,7 @@ describe("the wallet page", function () {
   slow(this, "a browser, a chain and proofs");
   // Each test continues with the wallet from the previous test.
   this.bail(true);
-  const folder = mkdtempSync(join(tmpdir(), "sotto-web-"));
+  const folder = temporaryFolder("web");
   const codeFile = join(folder, "codes.jsonl");
   let world: World;
   let token: Contract;
@@ -75,7 +75,6 @@ describe("the wallet page", function () {
     await resourceServer?.close();
     await replacement?.stop();
     await closeWorld();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   function configFor({ version, network, set, chainId, pool, token, deploymentBlock, ...rest }: World) {

@@ -1,14 +1,14 @@
 // A merchant that sells prepaid tokens: the real paywall on Node's HTTP server, with everything that it sees and stores.
-import { mkdtempSync, rmSync } from "node:fs";
+
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
 import { type Merchant, openMerchant } from "./merchant.ts";
 import type { WorldPlace } from "./wallets.ts";
@@ -56,7 +56,7 @@ export class PrepaidServer {
     const server = createServer(app);
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const files = await merchant.filesOf(url);
     const paywall = sotto({
       origin: url,
@@ -113,7 +113,6 @@ export class PrepaidServer {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
     await this.#close();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

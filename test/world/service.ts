@@ -1,13 +1,12 @@
 // A real local chain with a pool, and services on it. All test files of a run share one chain, because starting it takes
 // longer than most tests.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { EXTENSIONS } from "@sotto/service";
 import { atEnd } from "@sotto/test-kit/at-end";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { appendDeposit, forgingProver } from "./append.ts";
@@ -86,14 +85,13 @@ export async function openService(
   clock: () => number = Date.now,
 ): Promise<TestService> {
   const world = await openWorld();
-  const folder = mkdtempSync(join(tmpdir(), "sotto-service-"));
+  const folder = temporaryFolder("service");
   const logged: string[] = [];
   const config = readConfig({ ...environment(world, folder), ...settings }, EXTENSIONS);
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
   const service = await startService(config, log, { clock, prover: forgingProver });
   const close = async () => {
     await service.close();
-    rmSync(folder, { recursive: true, force: true });
   };
   return { ...service, close, logged, folder };
 }

@@ -1,12 +1,11 @@
 // A real chain and a real service in a separate process, with wallets for them. All test files of a run share both.
 
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import {
   createSeedWords,
   MemoryStore,
@@ -76,8 +75,7 @@ async function startService(
   chain: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-payer-"));
-  ending.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder("payer");
   const { privateKey } = generateKeyPairSync("ed25519");
   const { url, close } = await startServiceChild({
     SOTTO_PORT: "0",

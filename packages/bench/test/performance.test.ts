@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { readFigures, recordRun } from "../src/record/figures.ts";
 import { FIGURE_PAGES, formatFigure, withFigures } from "../src/record/performance.ts";
@@ -8,9 +8,8 @@ import { FIGURE_PAGES, formatFigure, withFigures } from "../src/record/performan
 describe("recorded figures", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-figures-"));
+    folder = temporaryFolder("figures");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("are shown whole if they are counted, and otherwise with two or three digits", () => {
     const shown = [

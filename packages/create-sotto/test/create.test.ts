@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { thrown } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { createProject } from "../src/create.ts";
 import { TEMPLATES } from "../src/templates.ts";
@@ -28,9 +28,8 @@ const tested = [join(home, "..", ".."), home].flatMap((folder) => {
 describe("createProject", () => {
   let parent: string;
   beforeEach(() => {
-    parent = mkdtempSync(join(tmpdir(), "sotto-create-"));
+    parent = temporaryFolder("create");
   });
-  afterEach(() => rmSync(parent, { recursive: true }));
 
   for (const { name } of TEMPLATES)
     describe(name, () => {

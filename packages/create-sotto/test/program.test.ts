@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { TEMPLATES } from "../src/templates.ts";
 
@@ -12,9 +13,8 @@ describe("npm run new", function () {
   slow(this, "processes start and end");
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-new-"));
+    folder = temporaryFolder("new");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   /** npm runs its scripts elsewhere, and INIT_CWD names the user's folder. */
   const run = (...args: string[]) =>

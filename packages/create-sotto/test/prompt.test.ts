@@ -1,8 +1,9 @@
 // The questions of `npm run new` on a terminal, whose keys these tests type.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { ask } from "../src/prompt.ts";
 import { TEMPLATES } from "../src/templates.ts";
@@ -13,9 +14,8 @@ const NOTHING = { template: undefined, folder: undefined };
 describe("the questions of `npm run new`", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-prompt-"));
+    folder = temporaryFolder("prompt");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   /** Types one answer after each question. @returns the result, and what the terminal shows */
   async function type(keys: readonly string[], given: Parameters<typeof ask>[1] = NOTHING) {

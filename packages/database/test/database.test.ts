@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { type Kysely, sql } from "kysely";
 import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
@@ -208,17 +208,16 @@ describe("database URLs and names", () => {
   });
 
   it("create a file that only its owner can read, and its folder", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const folder = temporaryFolder("database");
     const path = join(folder, "new", "sotto.db");
     await (await openDatabase({ ...options, url: `sqlite:${path}` })).close();
     expect(existsSync(path) && statSync(path).mode & 0o777).to.equal(0o600);
     const error = await refusal(openDatabase({ ...options, url: `sqlite:${folder}` }));
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
-    rmSync(folder, { recursive: true });
   });
 
   it("can make SQLite overwrite deleted rows", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const folder = temporaryFolder("database");
     const remains = async (secureDelete: boolean): Promise<boolean> => {
       const path = join(folder, `${secureDelete}.db`);
       const open = { ...options, url: `sqlite:${path}`, secureDelete, migrations: counters };
@@ -236,7 +235,6 @@ describe("database URLs and names", () => {
       return files.some((bytes) => bytes.includes("to be forgotten"));
     };
     expect([await remains(false), await remains(true)]).to.deep.equal([true, false]);
-    rmSync(folder, { recursive: true });
   });
 
   it("cause a different error than a wrong query if unreachable, and hide the password", async () => {
@@ -253,7 +251,7 @@ describe("database URLs and names", () => {
 describe("a ping", () => {
   it("fails if SQLite's disk is full, although reads still work", async function () {
     slow(this, "processes start");
-    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const folder = temporaryFolder("database");
     const child = join(import.meta.dirname, "support", "ping-until-full.ts");
     /** @param blocks largest file that the process may write, of 512 bytes each (some shells': 1024) */
     const run = (blocks: string, pings: number) => {
@@ -263,14 +261,10 @@ describe("a ping", () => {
       expect([status, stderr]).to.deep.equal([0, ""]);
       return JSON.parse(stdout) as { pings: number; code?: string; reads: number };
     };
-    try {
-      const full = run("200", 10_000);
-      expect(full).to.deep.include({ code: "STORE_UNAVAILABLE", reads: 1 });
-      expect(full.pings).to.be.greaterThan(1);
-      expect(run("unlimited", 700), "the control").to.deep.equal({ pings: 700, reads: 1 });
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const full = run("200", 10_000);
+    expect(full).to.deep.include({ code: "STORE_UNAVAILABLE", reads: 1 });
+    expect(full.pings).to.be.greaterThan(1);
+    expect(run("unlimited", 700), "the control").to.deep.equal({ pings: 700, reads: 1 });
   });
 
   it("fails if PostgreSQL takes only reads, as a standby does", async () => {
@@ -341,7 +335,6 @@ describe("the tests' PostgreSQL", () => {
   afterEach(() => {
     if (TMPDIR === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = TMPDIR;
-    rmSync(folder, { recursive: true });
   });
 
   it("starts although no other user may enter TMPDIR, and leaves nothing there", async () => {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { sql } from "kysely";
 import { DatabaseError, isUnavailable, openDatabase } from "../src/index.ts";
@@ -35,13 +34,12 @@ describe("a database that cannot answer", () => {
   });
 
   it("reports a SQLite file that became read-only", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const folder = temporaryFolder("database");
     const options = { name: "test", migrations: {} };
     const database = await openDatabase({ ...options, url: `sqlite:${join(folder, "store")}` });
     await sql`pragma query_only = on`.execute(database.db);
     const error = await sql`create table late (number integer)`.execute(database.db).catch((cause: unknown) => cause);
     expect(isUnavailable(error)).to.equal(true);
     await database.close();
-    rmSync(folder, { recursive: true });
   });
 });

@@ -1,20 +1,20 @@
 // The program's options. Nothing here reaches a wallet.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { run } from "../src/run.ts";
 
 describe("sotto-mcp refuses to start", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-mcp-run-"));
+  const folder = temporaryFolder("mcp-run");
   const open = join(folder, "open");
   const short = join(folder, "short");
   before(() => {
     writeFileSync(open, "0123456789abcdef", { mode: 0o644 });
     writeFileSync(short, "0123", { mode: 0o600 });
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
   const code = async (args: readonly string[], environment: Record<string, string> = {}) => {
     const { signal } = new AbortController();
     return (await rejection(run(["--home", folder, ...args], { environment, signal }))).code;

@@ -4,7 +4,6 @@ import { createHash, randomBytes } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,8 +11,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { assert } from "chai";
 import "fake-indexeddb/auto";
 import { expectRejected } from "@sotto/test-kit/rejection";
@@ -46,13 +45,12 @@ describe("artifacts from a service", () => {
   let folder: string;
   let made = 0;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-artifacts-"));
+    folder = temporaryFolder("artifacts");
     server = new FileServer(new Map([KEY, SMALL].map((bytes) => [sha256(bytes), bytes])));
     service = await server.listen();
   });
   afterEach(async () => {
     await server.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const load = (options: Partial<LoadOptions> = {}): Promise<Artifacts> =>

@@ -1,8 +1,7 @@
 // The browser entry: one call opens a wallet on IndexedDB with a prover in a worker, and stays small in a bundle.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { build } from "esbuild";
 import "fake-indexeddb/auto";
@@ -218,8 +217,7 @@ describe("openWallet in a browser", () => {
 });
 
 describe("a browser's bundle", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-bundle-"));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder("bundle");
 
   /** Bytes that an export loads before it runs, and all packages that it loads then or later. */
   async function bundle(name: string) {

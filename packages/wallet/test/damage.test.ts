@@ -1,17 +1,8 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NoteTree } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { encodeBase64 } from "ethers";
 import "fake-indexeddb/auto";
@@ -25,8 +16,7 @@ const EVERY = process.env["SOTTO_LONG"] === "1";
 const SEED = new Uint8Array(32).map((_, i) => 5 * i + 2);
 const NAME = "wallet.sqlite";
 
-const root = mkdtempSync(join(tmpdir(), "sotto-damage-"));
-after(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder("damage");
 
 /** All numbers below `size` with SOTTO_LONG=1; otherwise `count` of them, half of them in the first hundred. */
 function places(size: number, count: number): number[] {

@@ -1,10 +1,9 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { poolViews } from "@sotto/chain";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
@@ -338,21 +337,17 @@ describe("prepared payments", () => {
   });
 
   it("leave a journaled attempt without a proof if the process is killed before they are finished", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepared-"));
+    const folder = temporaryFolder("prepared");
     const path = join(folder, "wallet.sqlite");
-    try {
-      const child = fork(join(import.meta.dirname, "support", "killed-payer.ts"), [path]);
-      expect(await once(child, "exit")).to.deep.equal([null, "SIGKILL"]);
-      const store = new SqliteStore(path);
-      const [record, ...others] = [...(await Journal.open(store)).spends.values()];
-      await store.close();
-      expect(others).to.deep.equal([]);
-      expect(record).to.include({ kind: "payment", proof: null, resourceUrl: URL });
-      expect(record!.attempts).to.have.length(1);
-      expect(record!.attempts[0]).to.include.keys("digest", "validUntil").and.not.include.keys("proved");
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const child = fork(join(import.meta.dirname, "support", "killed-payer.ts"), [path]);
+    expect(await once(child, "exit")).to.deep.equal([null, "SIGKILL"]);
+    const store = new SqliteStore(path);
+    const [record, ...others] = [...(await Journal.open(store)).spends.values()];
+    await store.close();
+    expect(others).to.deep.equal([]);
+    expect(record).to.include({ kind: "payment", proof: null, resourceUrl: URL });
+    expect(record!.attempts).to.have.length(1);
+    expect(record!.attempts[0]).to.include.keys("digest", "validUntil").and.not.include.keys("proved");
   });
 
   it("are proved as usual, with the journaled digest, if the prover has lost them", async () => {

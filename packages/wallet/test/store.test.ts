@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import "fake-indexeddb/auto";
 import { rejection } from "@sotto/test-kit/rejection";
@@ -8,7 +8,7 @@ import { MemoryStore, type Store, type StoreValue } from "@sotto/wallet";
 import { IndexedDbStore } from "@sotto/wallet/indexeddb";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 
-const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
+const folder = temporaryFolder("store");
 let count = 0;
 
 /** Each function opens the store with this name; opening it again simulates a restarted process. */
@@ -17,8 +17,6 @@ const implementations: Record<string, { open(name: string): Promise<Store>; dura
   SqliteStore: { open: async (name) => new SqliteStore(join(folder, `${name}.db`)), durable: true },
   IndexedDbStore: { open: (name) => IndexedDbStore.open(name), durable: true },
 };
-
-after(() => rmSync(folder, { recursive: true }));
 
 for (const [title, { open, durable }] of Object.entries(implementations)) {
   describe(`store conformance: ${title}`, () => {

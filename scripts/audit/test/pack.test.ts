@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { writePack } from "../pack.ts";
 import { codeLines, scopeTable } from "../scope.ts";
@@ -31,24 +31,20 @@ describe("npm run audit:pack", () => {
   });
 
   it("lists every part and only files that it wrote, and names what was not run", () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-audit-"));
-    try {
-      const { missing } = writePack(folder);
-      const index = readFileSync(join(folder, "README.md"), "utf8");
-      const links = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, name]) => name!);
-      expect(links).to.include.members([
-        "scope.md",
-        "properties.md",
-        "threat-model.md",
-        "assumptions.md",
-        "known-issues.md",
-      ]);
-      expect(links.filter((name) => !existsSync(join(folder, name)))).to.deep.equal([]);
-      expect(readdirSync(folder).toSorted()).to.deep.equal(["README.md", ...links].toSorted());
-      for (const { what } of missing) expect(index).to.include(`| ${what} | not included: it was not run |`);
-      expect(readFileSync(join(folder, "scope.md"), "utf8")).to.include("| contracts/ShieldedPool.sol |");
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder("audit");
+    const { missing } = writePack(folder);
+    const index = readFileSync(join(folder, "README.md"), "utf8");
+    const links = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, name]) => name!);
+    expect(links).to.include.members([
+      "scope.md",
+      "properties.md",
+      "threat-model.md",
+      "assumptions.md",
+      "known-issues.md",
+    ]);
+    expect(links.filter((name) => !existsSync(join(folder, name)))).to.deep.equal([]);
+    expect(readdirSync(folder).toSorted()).to.deep.equal(["README.md", ...links].toSorted());
+    for (const { what } of missing) expect(index).to.include(`| ${what} | not included: it was not run |`);
+    expect(readFileSync(join(folder, "scope.md"), "utf8")).to.include("| contracts/ShieldedPool.sol |");
   });
 });

@@ -1,10 +1,10 @@
 // Checks that the import rules detect each kind of forbidden import. Otherwise a passing check would prove nothing.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -27,7 +27,7 @@ describe("dependency direction", function () {
   };
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-direction-"));
+    folder = temporaryFolder("direction");
     cpSync(join(root, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     put("package.json", '{ "type": "module" }');
@@ -41,7 +41,6 @@ describe("dependency direction", function () {
     put("packages/client/dist/index.js", "export const two = 2;");
     put("packages/verifier-service/dist/index.js", "export const three = 3;");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("accepts allowed imports", () => {
     mkdirSync(join(folder, "packages/prover/node_modules/@sotto"), { recursive: true });

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { publicSignalCount, readCircuitTable } from "@sotto/keys/circuits/circuits-json";
 import { generateCircuits } from "@sotto/keys/generate/circuits";
@@ -9,6 +8,7 @@ import { readLock } from "@sotto/keys/setup/lock";
 import { generateLock } from "@sotto/keys/setup/lock-source";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { generateAbi } from "../abi.ts";
 
@@ -33,9 +33,8 @@ describe("generated sources", function () {
   slow(this, "processes start and end");
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-generate-"));
+    folder = temporaryFolder("generate");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("match their sources, reproducibly", async () => {
     await generate(GENERATORS, true);

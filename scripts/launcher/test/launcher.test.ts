@@ -1,20 +1,10 @@
 // Runs a copy of the launcher in an empty folder, with an npm that each test defines.
 
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -25,7 +15,7 @@ describe("the launcher", function () {
   let env: NodeJS.ProcessEnv;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-launcher-"));
+    folder = temporaryFolder("launcher");
     for (const path of [
       "scripts/run.mjs",
       "scripts/tasks.mjs",
@@ -38,7 +28,6 @@ describe("the launcher", function () {
     for (const path of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) writeFileSync(join(folder, path), "");
     env = { ...process.env, PATH: [join(folder, "fake"), process.env["PATH"]].join(delimiter) };
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const put = (name: string, script: string) => {
     writeFileSync(join(folder, "fake", name), `#!/bin/sh\n${script}\n`);

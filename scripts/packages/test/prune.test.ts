@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { prune, staleFiles } from "../prune.ts";
 
@@ -13,9 +13,8 @@ describe("pruning a package's dist", () => {
     }
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-prune-"));
+    folder = temporaryFolder("prune");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("removes the files whose source is gone, and no others", () => {
     const kept = [

@@ -1,10 +1,11 @@
 // Changesets become a version and a section of the changelog.
+
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "@sotto/keys/circuits/paths";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { releaseChangelog } from "../changelog.ts";
 import { applyChangesets } from "../version.ts";
@@ -34,7 +35,7 @@ describe("npm run release -- version", function () {
   const manifest = (path: string) => JSON.parse(readFileSync(join(folder, path, "package.json"), "utf8")) as object;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-version-"));
+    folder = temporaryFolder("version");
     const paths = execFileSync(
       "git",
       ["ls-files", "*package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ".changeset"],
@@ -57,7 +58,6 @@ describe("npm run release -- version", function () {
     ])
       execFileSync("git", args, { cwd: folder });
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   it("refuses if nothing changed", () => {
     expect(() => applyChangesets(folder))

@@ -2,9 +2,9 @@
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 
 const checkout = join(import.meta.dirname, "..", "..", "..");
@@ -16,12 +16,11 @@ describe(".ci/run", function () {
   slow(this, "processes start and end");
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-ci-test-"));
+    folder = temporaryFolder("ci-test");
     mkdirSync(join(folder, "home", ".cache"), { recursive: true });
     mkdirSync(join(folder, "bin"));
     writeFileSync(join(folder, "home", ".npmrc"), "registry=http://127.0.0.1:9/npm/\n");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   /** Runs a shell command with `.ci/run`, as a user whose home folder has an .npmrc. */
   const run = (command: string) => {

@@ -1,7 +1,8 @@
 // The inputs in turbo.json files follow from what this finds: a file that it misses would change without any suite running.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { reachFrom } from "../reach.ts";
 
@@ -9,8 +10,7 @@ import { reachFrom } from "../reach.ts";
 const SCOPE = "@sotto";
 
 describe("the files that a test uses", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-reach-"));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("reach");
 
   const files = new Set<string>();
   const put = (path: string, text: string) => {

@@ -2,15 +2,16 @@
 // set, run the built program as a process, which proves for real. Otherwise the same code runs in this process and
 // forges proofs with the development keys' trapdoor, which saves more than a second per command. Every output is
 // searched for secrets.
+
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SETS } from "@sotto/cli";
 import { run } from "@sotto/cli-kit";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { seedFromWords } from "@sotto/wallet";
 import { expect } from "chai";
 import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
@@ -41,7 +42,7 @@ export interface RunOptions {
 
 /** Runs commands with one home folder. */
 export class Cli {
-  readonly folder = mkdtempSync(join(tmpdir(), "sotto-cli-"));
+  readonly folder = temporaryFolder("cli");
   readonly home = join(this.folder, "home");
   readonly env: Record<string, string>;
   /** Texts that must not appear in any output. */
@@ -158,7 +159,5 @@ export class Cli {
       expect(`${stdout}${stderr}`.includes(secret), `sotto ${args[0]} shows a secret`).to.equal(false);
   }
 
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
-  }
+  remove(): void {}
 }

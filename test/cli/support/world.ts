@@ -1,15 +1,14 @@
 // A real local chain and the real service as a process. All test files of this folder share them, because starting them
 // takes longer than most tests.
 
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { PATIENT } from "../../world/patient.ts";
 import { artifacts, relayerKey } from "../../world/service.ts";
@@ -20,7 +19,6 @@ export interface CliWorld extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
   readonly service: ServiceChild;
-  readonly folder: string;
   /** Path of the JSON file that deploy:local writes. */
   readonly deploymentFile: string;
   /** Path of the file to which the registry writes its codes. */
@@ -40,7 +38,7 @@ export function openCliWorld(): Promise<CliWorld> {
 async function create(): Promise<CliWorld> {
   const node = await startDeployedNode();
   const { deployment } = node;
-  const folder = mkdtempSync(join(tmpdir(), "sotto-cli-world-"));
+  const folder = temporaryFolder("cli-world");
   const deploymentFile = join(folder, "deployment.json");
   writeAtomically(deploymentFile, toJson(deployment));
   const codes = join(folder, "codes.jsonl");
@@ -70,18 +68,17 @@ async function create(): Promise<CliWorld> {
     cacheTimeout: -1,
     pollingInterval: 50,
   });
-  return { ...deployment, node, provider, service, folder, deploymentFile, codes };
+  return { ...deployment, node, provider, service, deploymentFile, codes };
 }
 
 /** Stops the chain and the service after all tests of the folder. */
 async function closeCliWorld(): Promise<void> {
   if (shared === undefined) return;
-  const { provider, node, service, folder } = await shared;
+  const { provider, node, service } = await shared;
   shared = undefined;
   await service.close();
   provider.destroy();
   await node.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 atEnd(closeCliWorld);

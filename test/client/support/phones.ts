@@ -1,10 +1,10 @@
 // A real phone registry on the tests' chain, and people who link their numbers to it.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { type LookupSigner, signPhoneLink } from "@sotto/client";
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { SottoService, type Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
@@ -23,17 +23,15 @@ export class Phones {
   readonly client: SottoService;
   readonly #running: RunningRegistry;
   readonly #codes: CodeMessage[];
-  readonly #folder: string;
 
-  private constructor(running: RunningRegistry, codes: CodeMessage[], folder: string) {
+  private constructor(running: RunningRegistry, codes: CodeMessage[]) {
     this.#running = running;
     this.#codes = codes;
-    this.#folder = folder;
     this.client = new SottoService(running.url);
   }
 
   static async open(world: World, settings: Record<string, string> = {}): Promise<Phones> {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-phones-"));
+    const folder = temporaryFolder("phones");
     const codes: CodeMessage[] = [];
     const config = readRegistryConfig({
       ...registryEnvironment(world),
@@ -43,7 +41,7 @@ export class Phones {
     });
     const sender = { send: async (message: CodeMessage) => void codes.push(message) };
     const running = await startRegistry(config, createLog("silent"), { sender });
-    return new Phones(running, codes, folder);
+    return new Phones(running, codes);
   }
 
   get url(): string {
@@ -52,7 +50,6 @@ export class Phones {
 
   async close(): Promise<void> {
     await this.#running.close();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   newNumber(): string {

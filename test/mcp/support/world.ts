@@ -1,17 +1,15 @@
 // The world of this folder's tests: its service has a phone registry. All files share it.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { signPhoneLink } from "@sotto/client";
-import { atEnd } from "@sotto/test-kit/at-end";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import type { Wallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import { phoneSettings, sentCodes } from "../../world/phone.ts";
 import { openWorld, type World } from "../../world/wallets.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sotto-mcp-"));
+const folder = temporaryFolder("mcp");
 const codes = join(folder, "codes.jsonl");
-atEnd(async () => rmSync(folder, { recursive: true, force: true }));
 
 export const openMcpWorld = (): Promise<World> =>
   openWorld({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codes, SOTTO_PHONE_KEYS: join(folder, "phone-keys") });

@@ -1,7 +1,5 @@
 // Registries on a real chain, tested over HTTP, and wallets that sign for them.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+
 import {
   type CodeMessage,
   type CodeSender,
@@ -180,9 +178,3 @@ export const proofOf = ({ codes }: TestRegistry, signer: Signer, phone: string) 
 
 export const resolveUrl = ({ url }: Pick<RunningRegistry, "url">, phone: string): string =>
   `${url}/phone/resolve/${encodeURIComponent(phone)}`;
-
-/** Creates a temporary folder; call `remove` after the tests. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "sotto-phone-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
-}

@@ -1,10 +1,10 @@
 // A relayer and its store, set up as the service does it.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { connectChain } from "@sotto/chain";
 import { paymentSignals, signalsDigest, withdrawalSignals } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import {
   createRelayer,
   LOCAL_RELAYER_CONFIG,
@@ -54,7 +54,7 @@ export interface ServiceOptions {
 /** The services and files of one test, closed and removed together. */
 export class Services {
   readonly chain: TestChain;
-  readonly #folder = mkdtempSync(join(tmpdir(), "sotto-relayer-"));
+  readonly #folder = temporaryFolder("relayer");
   readonly #running: Service[] = [];
   #count = 0;
 
@@ -114,7 +114,6 @@ export class Services {
 
   async stopAll(): Promise<void> {
     for (const service of [...this.#running]) await this.stop(service);
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -1,11 +1,9 @@
 // A local chain, the service in a process of its own, and a merchant, shared by the tests of this folder.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { WireBundle } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { post } from "@sotto/test-kit/http";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { settleRequest } from "../../world/bundles.ts";
 import { closeWorld, environment, openWorld, type World } from "../../world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../../world/service-process.ts";
@@ -40,12 +38,11 @@ export async function openMerchantWorld(): Promise<MerchantWorld> {
 
 async function create(): Promise<{ world: MerchantWorld; end(): Promise<void> }> {
   const world = await openWorld();
-  const folder = mkdtempSync(join(tmpdir(), "sotto-merchant-"));
+  const folder = temporaryFolder("merchant");
   // In a process of its own, because forging proofs in this process would block it.
   const service: ServiceProcess = await startProcess({ ...environment(world, folder), SOTTO_LOG_LEVEL: "silent" });
   const end = async () => {
     await stopProcess(service);
-    rmSync(folder, { recursive: true, force: true });
     await closeWorld();
   };
   const merchant = await createMerchant(world);

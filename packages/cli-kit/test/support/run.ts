@@ -1,10 +1,10 @@
 // Runs commands in this process with in-memory streams, for tests without a chain or a service. The commands are those of
 // the build, because sets of other packages throw its errors.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { type CommandSet, run } from "@sotto/cli-kit";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createSeedWords } from "@sotto/wallet";
 
 export interface Ended {
@@ -29,7 +29,7 @@ export const DEAD_CONFIG = {
 
 /** A wallet whose node and service do not respond. */
 export class DeadHome {
-  readonly folder = mkdtempSync(join(tmpdir(), "sotto-dead-"));
+  readonly folder = temporaryFolder("dead");
   readonly home = join(this.folder, "home");
   readonly words = createSeedWords();
 
@@ -86,7 +86,5 @@ export class DeadHome {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
-  }
+  remove(): void {}
 }

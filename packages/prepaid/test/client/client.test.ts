@@ -1,7 +1,6 @@
 // Prepaid tokens of the client, against a merchant in memory with real keys and checks. test/client uses the real server.
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import "fake-indexeddb/auto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Offer, openPurchases, spentOn } from "@sotto/client";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
@@ -430,8 +429,7 @@ describe("prepaid tokens", function () {
   });
 
   describe("in each store", () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
-    after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder("prepaid");
     const stores: Record<string, () => Promise<Store>> = {
       MemoryStore: async () => new MemoryStore(),
       SqliteStore: async () => new SqliteStore(join(folder, "prepaid.db")),

@@ -1,4 +1,5 @@
 // Prepaid tokens at a paywall: what is offered, what is accepted, once, and what is returned, in both databases.
+
 import {
   constants,
   createHash,
@@ -9,10 +10,9 @@ import {
   sign,
 } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
@@ -24,6 +24,7 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import {
   decodePrepaidHeader,
@@ -372,7 +373,7 @@ describe("the thread that spends prepaid tokens", function () {
   let store: PrepaidStore;
   let spender: Spender;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    folder = temporaryFolder("prepaid");
     path = join(folder, "tokens.sqlite");
     store = await PrepaidStore.open({ url: `sqlite:${path}`, clock: () => NOW, onError: () => undefined });
     spender = new Spender({ keys, store, onError: () => undefined });
@@ -380,7 +381,6 @@ describe("the thread that spends prepaid tokens", function () {
   afterEach(async () => {
     await spender.end();
     await store.end();
-    rmSync(folder, { recursive: true });
   });
 
   it("has a queue with a limit", async () => {
@@ -432,7 +432,7 @@ describe("the option prepaid", function () {
 
   it("adds the offer, and the name of its header to Vary, and changes nothing else", async () => {
     const plain = await openPlain(options);
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const server = await openServer({ ...options, store: `sqlite:${join(folder, "tokens.sqlite")}` });
     try {
       let offers = 0;
@@ -458,7 +458,6 @@ describe("the option prepaid", function () {
     } finally {
       await plain.close();
       await server.close();
-      rmSync(folder, { recursive: true });
     }
   });
 
@@ -546,12 +545,11 @@ describe("the store of prepaid tokens", function () {
   const restored = ({ events }: PrepaidServer) =>
     events.filter(({ reason }) => reason === "PREPAID_STORE_RESTORED").length;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    folder = temporaryFolder("prepaid");
     path = join(folder, "tokens.sqlite");
   });
   afterEach(async () => {
     await close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Spends a token after a backup, and restores the backup. @returns the spent token and an unspent one */
@@ -661,7 +659,7 @@ describe("the recovery of a pack", function () {
   slow(this, "generates keys");
 
   it("is refused or answered without reading its body, unless the payment is settled", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
     try {
       const { keyring, store } = server.prepaid;
@@ -693,12 +691,11 @@ describe("the recovery of a pack", function () {
       expect(reads.count).to.equal(0);
     } finally {
       await server.close();
-      rmSync(folder, { recursive: true });
     }
   });
 
   it("is answered for an honest client while the flood of another client is refused", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
     try {
       const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
@@ -713,12 +710,11 @@ describe("the recovery of a pack", function () {
       }
     } finally {
       await server.close();
-      rmSync(folder, { recursive: true });
     }
   });
 
   it("is answered without a proof while others wait for the service", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const node = await startPoolNode(() => NOW);
     const service = createServer();
     await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
@@ -761,12 +757,11 @@ describe("the recovery of a pack", function () {
       service.close();
       await handler.close();
       await node.close();
-      rmSync(folder, { recursive: true });
     }
   });
 
   it("is refused if the payment's time is in no epoch, or not in the key's epoch", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-prepaid-"));
+    const folder = temporaryFolder("prepaid");
     const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
     try {
       const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
@@ -782,7 +777,6 @@ describe("the recovery of a pack", function () {
       expect(await recover(NOW)).to.equal("503 later PREPAID_UNAVAILABLE");
     } finally {
       await server.close();
-      rmSync(folder, { recursive: true });
     }
   });
 });

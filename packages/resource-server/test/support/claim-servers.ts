@@ -1,9 +1,9 @@
 // Servers of one wallet that share a store, in either database.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { type Claim, PaymentClaims } from "../../src/claims/claims.ts";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "../../src/claims/schema.ts";
@@ -22,7 +22,7 @@ export const payment = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
   ...changes,
 });
 
-const folder = mkdtempSync(join(tmpdir(), "sotto-claims-"));
+const folder = temporaryFolder("claims");
 let postgres: Promise<TestPostgres> | undefined;
 
 /** Each returns the URL of an empty database. */
@@ -37,7 +37,6 @@ export const BACKENDS: Readonly<Record<string, () => Promise<string>>> = {
 // Root hook: runs once, after all files.
 after(async () => {
   await (await postgres)?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 export interface Server {

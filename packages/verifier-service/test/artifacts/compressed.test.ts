@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { acceptsBrotli, findCompressed } from "../../src/artifacts/compressed.ts";
 
 describe("a compressed file", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-compressed-"));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("compressed");
 
   it("is used only if it decompresses to the locked file", async () => {
     const [path, file] = [join(folder, "a"), Buffer.from("the file")];

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOCAL_DEPLOYMENT } from "@sotto/server";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { assertKeysAllowed, type Environment, readConfig } from "../../src/config/config.ts";
 import { deploymentSettings } from "../../src/config/deployment.ts";
@@ -107,16 +107,12 @@ describe("configuration", () => {
   });
 
   it("reads secrets from files", () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-config-"));
-    try {
-      writeFileSync(join(folder, "key"), `${KEY}\n`);
-      const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
-      expect(readConfig({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "key") }).relayerKey).to.equal(KEY);
-      const missing = failure({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "nothing") });
-      expect(missing.message).to.include("SOTTO_RELAYER_KEY_FILE");
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder("config");
+    writeFileSync(join(folder, "key"), `${KEY}\n`);
+    const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
+    expect(readConfig({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "key") }).relayerKey).to.equal(KEY);
+    const missing = failure({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "nothing") });
+    expect(missing.message).to.include("SOTTO_RELAYER_KEY_FILE");
   });
 
   it("rejects confirmations that take longer than a minute", () => {

@@ -1,8 +1,8 @@
 // Frequent queries must not read whole tables, because SQLite runs in the thread that serves requests.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { openStore, type Store } from "../../src/store/index.ts";
 
@@ -11,7 +11,7 @@ const NOW = 1_790_000_000_000;
 const GROWING = /^SCAN (operations|transactions|attempts|claims|reservations|leaves|appends|spends)$/;
 
 describe("the store's queries", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-plans-"));
+  const folder = temporaryFolder("plans");
   const path = join(folder, "store.sqlite");
   const asked = new Set<string>();
   const { prepare } = DatabaseSync.prototype;
@@ -27,7 +27,6 @@ describe("the store's queries", () => {
   after(async () => {
     DatabaseSync.prototype.prepare = prepare;
     await store.close();
-    rmSync(folder, { recursive: true });
   });
 
   /** All steps of the plans of all queries since the last call. */

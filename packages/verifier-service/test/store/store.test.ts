@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { rejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { sql } from "kysely";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -283,11 +283,10 @@ describe("the store's URL", () => {
   });
 
   it("creates a file that only its owner can read", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
+    const folder = temporaryFolder("store");
     const path = join(folder, "sotto.db");
     const store = await openStore({ url: `sqlite:${path}` });
     await store.close();
     expect(existsSync(path) && statSync(path).mode & 0o777).to.equal(0o600);
-    rmSync(folder, { recursive: true });
   });
 });

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_PAYMENT_TOKEN_LENGTH, type PaymentTokenClaims } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { addKey } from "../../src/token/add-key.ts";
 import { keySource } from "../../src/token/development.ts";
@@ -36,10 +36,9 @@ describe("payment tokens", () => {
   const kidOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[0]!, "base64url").toString()).kid;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-keys-"));
+    folder = temporaryFolder("keys");
     now = 1_800_000_000_000;
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("are accepted by their issuer, and report expiry", async () => {
     await addKey(folder);
@@ -122,9 +121,8 @@ describe("payment tokens", () => {
 describe("token keys", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-keys-"));
+    folder = temporaryFolder("keys");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
   const source = (tokenKey: string | undefined, local: boolean) =>
     keySource({ tokenKey, tokenKeys: join(folder, "keys"), local } as Parameters<typeof keySource>[0]);
 
