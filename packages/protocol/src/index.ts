@@ -109,7 +109,7 @@ export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.t
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
 export { networkOf, networksOf } from "./networks.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
-export { FORBIDDEN_KEYS, MAX_URL_LENGTH } from "./object-fields.ts";
+export { MAX_URL_LENGTH } from "./object-fields.ts";
 export { invisibleCharacter, phoneDigits, trimPasted } from "./pasted.ts";
 export { type AmountBounds, amountBounds } from "./payment/bounds.ts";
 export {
