@@ -10,6 +10,7 @@ export {
   MAX_SERVICE_LENGTH,
   type ShieldedAddressBinding,
 } from "./binding/binding.ts";
+export { checkBinding } from "./binding/check.ts";
 export {
   LOOKUP_LIFETIME_SECONDS,
   lookupDigest,

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { AbiCoder, concat, Signature, verifyTypedData, Wallet } from "ethers";
 import {
   bindingTypedData,
+  checkBinding,
   type EthCall,
   MAX_SIGNATURE_BYTES,
   normalizeSignature,
@@ -35,6 +36,28 @@ const refused = async (of: ShieldedAddressBinding, signature: unknown, call: Eth
   expect(error).to.be.instanceOf(SottoError);
   return (error as SottoError).code;
 };
+
+describe("the check of a binding", () => {
+  const now = binding.issuedAt * 1000;
+
+  it("returns why a binding is not valid, and nothing if it is", async () => {
+    const signature = await sign(binding);
+    const check = (value: unknown, at = now, of = signature) => checkBinding(value, of, refusing(), at);
+    expect(await check(binding)).to.equal(undefined);
+    expect(await check({ ...binding, phone: "" })).to.match(/did not sign/);
+    expect(await check(binding, now + 401 * 86_400_000)).to.match(/400 days/);
+    expect(await check(binding, now - 3_600_000)).to.match(/in the future/);
+    expect(await check({ ...binding, key: "0x" })).to.match(/not a binding/);
+    expect(await check(binding, now, "0x1")).to.match(/hex/);
+  });
+
+  it("throws if no node answers, because that says nothing of the signer", async () => {
+    const other = await sign(binding, new Wallet(`0x${"43".repeat(32)}`));
+    const unreachable = () => Promise.reject(new Error("unreachable"));
+    const error = await checkBinding(binding, other, unreachable, now).catch((cause: unknown) => cause);
+    expect(error).to.be.instanceOf(SottoError).with.property("code", "BINDING_UNCHECKED");
+  });
+});
 
 describe("an account's signature", () => {
   it("is accepted in each form, without a call to the chain", async () => {

@@ -1,5 +1,5 @@
 import { abortable, signatureCall } from "@sotto/chain";
-import { assertBindingTime, bindingOfInstructions, SottoError, verifyBindingSignature } from "@sotto/protocol";
+import { bindingOfInstructions, checkBinding } from "@sotto/protocol";
 import { type Store, type StoredRecord, type Wallet, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
 import type { Challenge } from "./challenge.ts";
@@ -30,17 +30,14 @@ export async function assertRecipient(
 ): Promise<void> {
   const chain = abortable(wallet.chain, signal);
   const { signature } = instructions.payment.recipient;
-  const refused = (message: string, cause?: unknown) => new FetchError("RECIPIENT_NOT_SIGNED", message, {}, { cause });
-  try {
-    const binding = bindingOfInstructions(instructions);
-    assertBindingTime(binding, wallet.now());
-    if (await verifyBindingSignature(binding, signature, signatureCall(chain))) return;
-  } catch (cause) {
-    // An unreachable node is not the recipient's fault.
-    if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refused(`the recipient's signature is invalid: ${cause.message}`, cause);
-  }
-  throw refused("the recipient's wallet did not sign the shielded address that the 402 names");
+  const problem = await checkBinding(
+    bindingOfInstructions(instructions),
+    signature,
+    signatureCall(chain),
+    wallet.now(),
+  );
+  if (problem !== undefined)
+    throw new FetchError("RECIPIENT_NOT_SIGNED", `the recipient's signature is invalid: ${problem}`);
 }
 
 const pinKey = (host: string): string => `pin/host/${hashText(host)}`;

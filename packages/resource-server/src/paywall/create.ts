@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
-import { assertBindingTime, type EthCall, parseAddress, SottoError, verifyBindingSignature } from "@sotto/protocol";
+import { checkBinding, type EthCall, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
@@ -29,16 +29,12 @@ const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
 async function assertRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
-  const refuse = (why: string, cause?: unknown) => new PaywallError("RECIPIENT_NOT_SIGNED", why, {}, { cause });
-  try {
-    assertBindingTime(binding, now);
-    if (await verifyBindingSignature(binding, signature, signatureCall(chain))) return;
-  } catch (cause) {
+  const problem = await checkBinding(binding, signature, signatureCall(chain), now).catch((cause: unknown) => {
     if (!(cause instanceof SottoError)) throw cause;
-    if (cause.code === "BINDING_UNCHECKED") throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
-    throw refuse(`recipient.signature is not usable: ${cause.message}`, cause);
-  }
-  throw refuse("recipient.signature is not a signature of recipient.wallet over this shielded address, chain and pool");
+    throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
+  });
+  if (problem !== undefined)
+    throw new PaywallError("RECIPIENT_NOT_SIGNED", `recipient.signature is not usable: ${problem}`);
 }
 
 /** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */

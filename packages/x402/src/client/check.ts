@@ -1,12 +1,4 @@
-import {
-  assertBindingTime,
-  baseUrl,
-  isSecureUrl,
-  parseAddress,
-  quoted,
-  SottoError,
-  verifyBindingSignature,
-} from "@sotto/protocol";
+import { baseUrl, checkBinding, isSecureUrl, parseAddress, quoted } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { signatureCall, type Wallet } from "@sotto/wallet";
 import { Interface } from "ethers";
@@ -72,18 +64,10 @@ export async function assertTerms(terms: X402Terms, limit: bigint | undefined, p
  */
 async function assertRecipient({ wallet: payTo, recipient, chainId, pool }: X402Terms, wallet: Wallet): Promise<void> {
   const { shieldedAddress, signature, issuedAt, service, phone } = recipient;
-  const refused = (message: string, cause?: unknown) =>
-    new X402SchemeError("X402_RECIPIENT_NOT_SIGNED", message, {}, { cause });
   const binding = { phone, wallet: parseAddress(payTo), key: shieldedAddress, chainId, pool, service, issuedAt };
-  try {
-    assertBindingTime(binding, wallet.now());
-    if (await verifyBindingSignature(binding, signature, signatureCall(wallet.chain))) return;
-  } catch (cause) {
-    // An unavailable node is not the recipient's fault.
-    if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refused(`the recipient's signature is not usable: ${cause.message}`, cause);
-  }
-  throw refused("the recipient's wallet did not sign the shielded address that the resource server asks to pay");
+  const problem = await checkBinding(binding, signature, signatureCall(wallet.chain), wallet.now());
+  if (problem !== undefined)
+    throw new X402SchemeError("X402_RECIPIENT_NOT_SIGNED", `the recipient's signature is invalid: ${problem}`);
 }
 
 const token = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);

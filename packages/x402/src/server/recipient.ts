@@ -1,12 +1,4 @@
-import {
-  assertBinding,
-  assertBindingTime,
-  decodeShieldedAddress,
-  type EthCall,
-  parseAddress,
-  SottoError,
-  verifyBindingSignature,
-} from "@sotto/protocol";
+import { checkBinding, decodeShieldedAddress, type EthCall, parseAddress } from "@sotto/protocol";
 import type { X402Recipient } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 
@@ -64,16 +56,7 @@ export async function assertOwnBinding(
   call: EthCall,
   now: number,
 ): Promise<void> {
-  const refusal = (why: string, cause?: unknown) =>
-    new X402SchemeError("X402_OPTION_INVALID", `recipient: ${why}`, {}, { cause });
-  try {
-    const deployment = { chainId, pool: parseAddress(pool) };
-    const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...deployment, service, issuedAt });
-    assertBindingTime(binding, now);
-    if (await verifyBindingSignature(binding, signature, call)) return;
-  } catch (cause) {
-    if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refusal(cause.message, cause);
-  }
-  throw refusal("the wallet did not sign the shielded address for this chain and pool");
+  const binding = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt };
+  const problem = await checkBinding(binding, signature, call, now);
+  if (problem !== undefined) throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${problem}`);
 }
