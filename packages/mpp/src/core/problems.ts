@@ -31,7 +31,7 @@ export interface ProblemDetails {
   readonly challengeId?: string | undefined;
 }
 
-/** @param detail a sentence for people */
+/** Problem details with the title that MPP registers. @param detail a sentence for people */
 export const problem = (name: MppProblem, detail: string, challengeId?: string): ProblemDetails => ({
   type: `https://paymentauth.org/problems/${name}`,
   title: TITLES[name],
