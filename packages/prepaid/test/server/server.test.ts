@@ -19,6 +19,7 @@ import { setImmediate } from "node:timers/promises";
 import { CIRCUITS, deriveKeys, encryptAmount, packCiphertext, randomScalar, randomSeed } from "@sotto/protocol";
 import { CheckFailed, type CheckUnavailable, type PaywallRequest } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { eventually } from "@sotto/test-kit/eventually";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
@@ -657,68 +658,59 @@ describe("the store of prepaid tokens", function () {
 
 describe("the recovery of a pack", function () {
   slow(this, "generates keys");
+  const durable = () => ({ store: `sqlite:${join(temporaryFolder("prepaid"), "tokens.sqlite")}` });
+  const openDurable = async () => closedAfterTest(await openServer(optionsOf(merchant, durable())));
 
   it("is refused or answered without reading its body, unless the payment is settled", async () => {
-    const folder = temporaryFolder("prepaid");
-    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
-    try {
-      const { keyring, store } = server.prepaid;
-      const key = keyring.offered(PRICE, NOW)!.id;
-      const ask = async (changes: Partial<PrepaidPurchase>, proof?: string, target?: string) => {
-        const { request, reads } = recovery(changes, proof);
-        const decision = await server.paywall.decide({ ...request, target: target ?? request.target });
-        expect(reads.count, JSON.stringify(changes)).to.equal(0);
-        return `${told(decision)} ${(decision as { body: { code?: string } }).body.code}`;
-      };
-      const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
-      const flood = await Promise.all(
-        Array.from({ length: 200 }, (_, i) => ask({ key }, i % 2 === 0 ? undefined : "{}")),
-      );
-      expect(new Set(flood)).to.deep.equal(
-        new Set(["404 PREPAID_PACK_UNKNOWN", "503 later PREPAID_UNAVAILABLE", "400 PREPAID_REQUEST_INVALID"]),
-      );
-      expect(await ask({})).to.equal("404 PREPAID_KEY_UNKNOWN");
-      expect(await ask({ key }, undefined, PREPAID_RECOVER_PATH)).to.equal("400 PREPAID_REQUEST_INVALID");
-      // The service is missing, so no payment can be checked.
-      expect(await ask({ key }, inEpoch)).to.equal("503 later PREPAID_UNAVAILABLE");
-      expect(await ask({ key }, proofHeader())).to.equal("403 PREPAID_PAYMENT_REFUSED");
-      // The control: a pack that was sold.
-      const { request, reads, batch } = recovery({ key });
-      const signatures = new Uint8Array(100 * 256).fill(7);
-      await store.addPack({ key_id: key, batch, count: 100, payment: `0x${"11".repeat(32)}`, signatures });
-      const decision = await server.paywall.decide(request);
-      expect(decision).to.deep.include({ kind: "answered", status: 200, body: signatures });
-      expect(reads.count).to.equal(0);
-    } finally {
-      await server.close();
-    }
+    const server = await openDurable();
+    const { keyring, store } = server.prepaid;
+    const key = keyring.offered(PRICE, NOW)!.id;
+    const ask = async (changes: Partial<PrepaidPurchase>, proof?: string, target?: string) => {
+      const { request, reads } = recovery(changes, proof);
+      const decision = await server.paywall.decide({ ...request, target: target ?? request.target });
+      expect(reads.count, JSON.stringify(changes)).to.equal(0);
+      return `${told(decision)} ${(decision as { body: { code?: string } }).body.code}`;
+    };
+    const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
+    const flood = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => ask({ key }, i % 2 === 0 ? undefined : "{}")),
+    );
+    expect(new Set(flood)).to.deep.equal(
+      new Set(["404 PREPAID_PACK_UNKNOWN", "503 later PREPAID_UNAVAILABLE", "400 PREPAID_REQUEST_INVALID"]),
+    );
+    expect(await ask({})).to.equal("404 PREPAID_KEY_UNKNOWN");
+    expect(await ask({ key }, undefined, PREPAID_RECOVER_PATH)).to.equal("400 PREPAID_REQUEST_INVALID");
+    // The service is missing, so no payment can be checked.
+    expect(await ask({ key }, inEpoch)).to.equal("503 later PREPAID_UNAVAILABLE");
+    expect(await ask({ key }, proofHeader())).to.equal("403 PREPAID_PAYMENT_REFUSED");
+    // The control: a pack that was sold.
+    const { request, reads, batch } = recovery({ key });
+    const signatures = new Uint8Array(100 * 256).fill(7);
+    await store.addPack({ key_id: key, batch, count: 100, payment: `0x${"11".repeat(32)}`, signatures });
+    const decision = await server.paywall.decide(request);
+    expect(decision).to.deep.include({ kind: "answered", status: 200, body: signatures });
+    expect(reads.count).to.equal(0);
   });
 
   it("is answered for an honest client while the flood of another client is refused", async () => {
-    const folder = temporaryFolder("prepaid");
-    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
-    try {
-      const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
-      const ask = (client: string) => server.paywall.decide({ ...recovery({ key }).request, client });
-      // A customer's network of IPv6 has more addresses than the paywall has places.
-      for (const address of [() => "192.0.2.1", (i: number) => `2001:db8::${i}`]) {
-        const flood = Promise.all(Array.from({ length: 200 }, (_, i) => ask(address(i))));
-        expect(told(await ask("192.0.2.2")), address(0)).to.equal("404");
-        const results = (await flood).map(told);
-        expect(results.filter((result) => result === "503 later")).to.have.length.greaterThan(100);
-        expect(new Set(results)).to.deep.equal(new Set(["404", "503 later"]));
-      }
-    } finally {
-      await server.close();
+    const server = await openDurable();
+    const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
+    const ask = (client: string) => server.paywall.decide({ ...recovery({ key }).request, client });
+    // A customer's network of IPv6 has more addresses than the paywall has places.
+    for (const address of [() => "192.0.2.1", (i: number) => `2001:db8::${i}`]) {
+      const flood = Promise.all(Array.from({ length: 200 }, (_, i) => ask(address(i))));
+      expect(told(await ask("192.0.2.2")), address(0)).to.equal("404");
+      const results = (await flood).map(told);
+      expect(results.filter((result) => result === "503 later")).to.have.length.greaterThan(100);
+      expect(new Set(results)).to.deep.equal(new Set(["404", "503 later"]));
     }
   });
 
   it("is answered without a proof while others wait for the service", async () => {
-    const folder = temporaryFolder("prepaid");
     const node = await startPoolNode(() => NOW);
     const service = createServer();
     await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    const { prepaid: own, ...options } = optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` });
+    const { prepaid: own, ...options } = optionsOf(merchant, durable());
     let key = "";
     const method = createPrepaid(own, {
       onOpen: ({ keyring }) => {
@@ -761,23 +753,18 @@ describe("the recovery of a pack", function () {
   });
 
   it("is refused if the payment's time is in no epoch, or not in the key's epoch", async () => {
-    const folder = temporaryFolder("prepaid");
-    const server = await openServer(optionsOf(merchant, { store: `sqlite:${join(folder, "tokens.sqlite")}` }));
-    try {
-      const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
-      const recover = async (timestamp: number) => {
-        const proof = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp });
-        const decision = await server.paywall.decide(recovery({ key }, proof).request);
-        const { code } = (decision as { body: { code?: string } }).body;
-        return `${told(decision)} ${code}`;
-      };
-      const times = [0, Date.UTC(1999, 11), NEXT_EPOCH + 86_400_000, Date.UTC(3000, 0), 8.64e15];
-      for (const time of times) expect(await recover(time), String(time)).to.equal("403 PREPAID_PAYMENT_REFUSED");
-      // The control: only the service is missing.
-      expect(await recover(NOW)).to.equal("503 later PREPAID_UNAVAILABLE");
-    } finally {
-      await server.close();
-    }
+    const server = await openDurable();
+    const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
+    const recover = async (timestamp: number) => {
+      const proof = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp });
+      const decision = await server.paywall.decide(recovery({ key }, proof).request);
+      const { code } = (decision as { body: { code?: string } }).body;
+      return `${told(decision)} ${code}`;
+    };
+    const times = [0, Date.UTC(1999, 11), NEXT_EPOCH + 86_400_000, Date.UTC(3000, 0), 8.64e15];
+    for (const time of times) expect(await recover(time), String(time)).to.equal("403 PREPAID_PAYMENT_REFUSED");
+    // The control: only the service is missing.
+    expect(await recover(NOW)).to.equal("503 later PREPAID_UNAVAILABLE");
   });
 });
 
