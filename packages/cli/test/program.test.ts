@@ -32,6 +32,6 @@ describe("sotto", () => {
 
   it("knows the errors and ways to pay of its sets", () => {
     expect(errors).to.include.keys("USAGE", "PREPAID_STOPPED");
-    expect(methods.map(({ name }) => name)).to.deep.equal(["prepaid"]);
+    expect(methods.map(({ name }) => name)).to.deep.equal(["prepaid", "private", "mpp"]);
   });
 });

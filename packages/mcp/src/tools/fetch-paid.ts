@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, type Offer, quotePayment, wrapFetch } from "@sotto/client";
+import { assertSpendable, type Offer, privatePayment, quotePayment, wrapFetch } from "@sotto/client";
+import { mpp } from "@sotto/mpp/client";
 import { prepaid } from "@sotto/prepaid/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
@@ -74,6 +75,9 @@ export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallT
   );
 }
 
+/** x402-zk has precedence where a server speaks MPP too. */
+const PRIVATE_FORMATS = [privatePayment, mpp()];
+
 const hash = (args: FetchArguments): string => createHash("sha256").update(JSON.stringify(args)).digest("hex");
 
 async function fetchPaid(mcp: McpServer, agent: Agent, args: FetchArguments, extra: Extra): Promise<CallToolResult> {
@@ -128,7 +132,7 @@ async function pay(
     tool: spending.tool,
     merge: true,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
-    methods: [prepaid({ maxPerHost: limits.perDay, mirrors: [], buy: false })],
+    methods: [prepaid({ maxPerHost: limits.perDay, mirrors: [], buy: false }), ...PRIVATE_FORMATS],
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, spending),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(
@@ -204,7 +208,7 @@ async function quote(
 ): Promise<CallToolResult> {
   const { method, ...init } = requestOf(args);
   const service = serviceOf(agent);
-  const options = { services: [service] };
+  const options = { services: [service], methods: PRIVATE_FORMATS };
   const send = sender(agent, call, state);
   const { response, offer } = await quotePayment(send, wallet, options, url, { ...init, method, signal: call.signal });
   if (offer === undefined) {
