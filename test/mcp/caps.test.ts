@@ -127,7 +127,6 @@ describe("limits of agents", function () {
         Array.from({ length: 6 }, () => 50_000n),
       );
     });
-    after(() => home?.remove());
     const left = async (client: Client) =>
       (await call(client, "balance")).result.structuredContent?.["tools"] as { left: { amount: string } }[];
 

@@ -1,15 +1,15 @@
 // The published MCP conformance suite against the program sotto-mcp over HTTP.
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { clientWith } from "./support/agent.ts";
 import { BIN, TestHome } from "./support/home.ts";
@@ -58,7 +58,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 
 describe("MCP conformance", function () {
   slow(this, "the suite starts a process, and a wallet opens");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-conformance-"));
+  const folder = temporaryFolder("conformance");
   let home: TestHome;
   let program: ReturnType<typeof spawn>;
   let door: Server;
@@ -80,8 +80,6 @@ describe("MCP conformance", function () {
       program.kill("SIGTERM");
       await ended;
     }
-    home?.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const suite = (...args: string[]): Promise<{ code: number; text: string }> =>

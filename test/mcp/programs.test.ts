@@ -39,7 +39,6 @@ describe("sotto-mcp", function () {
   });
   after(async () => {
     await server?.close();
-    home?.remove();
   });
 
   it("pays over stdio with a real proof; if killed before the answer, pays once and answers after a restart", async () => {

@@ -1,6 +1,5 @@
 // A wallet's folder, the commands of `sotto` on it, and the program sotto-mcp as MCP clients start it.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -8,6 +7,7 @@ import { run } from "@sotto/cli-kit";
 import { Home, openHomeWallet, readConfig } from "@sotto/cli-kit/home";
 import { parseDeployment } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
@@ -18,7 +18,7 @@ import { approves, clientWith } from "./agent.ts";
 export const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "mcp", "dist", "main.js");
 
 export class TestHome {
-  readonly folder = mkdtempSync(join(tmpdir(), "sotto-mcp-home-"));
+  readonly folder = temporaryFolder("mcp-home");
   readonly home = new Home(join(this.folder, "home"));
 
   /** Creates a wallet with notes of these amounts. */
@@ -76,9 +76,5 @@ export class TestHome {
     await client.connect(transport);
     await client.listTools();
     return { client, transport, logged: () => logged };
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
