@@ -4,6 +4,7 @@
 import { FIGURE_PAGES } from "@sotto/bench/record/performance";
 import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
+import { generateMppVectors } from "./mpp.ts";
 import { generatePurchase } from "./purchase.ts";
 import { generateOpenApi, generateSettings } from "./service.ts";
 import { generateX402Vectors } from "./x402.ts";
@@ -15,6 +16,7 @@ await runGenerators(
   generateOpenApi,
   generateSettings,
   generateX402Vectors,
+  generateMppVectors,
   ...FIGURE_PAGES,
   generatePurchase,
 );

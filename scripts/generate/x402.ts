@@ -68,7 +68,8 @@ const REFUSED: readonly (readonly [where: "requirements" | "payload", path: stri
     ["payload", "proof.0", "01", "invalid_payload"],
   ];
 
-export async function generateX402Vectors(): Promise<GeneratedFile> {
+/** The payment of the vectors: requirements and payload in x402's format, and what follows from them. */
+export async function createVectorPayment() {
   const vectors = join(root, "packages", "protocol", "test", "vectors", "payment.json");
   const source = JSON.parse(readFileSync(vectors, "utf8")) as Source;
   const { payment, deployment, range } = source;
@@ -108,19 +109,25 @@ export async function generateX402Vectors(): Promise<GeneratedFile> {
     resourceUrl: payment.resourceUrl,
     timestamp: Number(payment.timestamp),
   };
-  const paymentPayload = { x402Version: 2, resource: { url: payment.resourceUrl }, accepted: requirements, payload };
+  const derived = {
+    bindingDigest: TypedDataEncoder.hash(domain, BINDING, message),
+    lowerBound: payload.amountPublicSignals[RANGE_SIGNAL.lowerBound],
+    upperBound: payload.amountPublicSignals[RANGE_SIGNAL.upperBound],
+    nullifier: source.publicSignals[PAYMENT_SIGNAL.nullifier],
+    digest: source.digest,
+  };
+  return { requirements, payload, derived };
+}
+
+export async function generateX402Vectors(): Promise<GeneratedFile> {
+  const { requirements, payload, derived } = await createVectorPayment();
+  const paymentPayload = { x402Version: 2, resource: { url: payload.resourceUrl }, accepted: requirements, payload };
   const file = {
     about: "docs/x402.md; written by scripts/generate/x402.ts. The proofs are placeholders and do not verify.",
     requirements,
     payload,
     header: Buffer.from(JSON.stringify(paymentPayload)).toString("base64"),
-    derived: {
-      bindingDigest: TypedDataEncoder.hash(domain, BINDING, message),
-      lowerBound: payload.amountPublicSignals[RANGE_SIGNAL.lowerBound],
-      upperBound: payload.amountPublicSignals[RANGE_SIGNAL.upperBound],
-      nullifier: source.publicSignals[PAYMENT_SIGNAL.nullifier],
-      digest: source.digest,
-    },
+    derived,
     refused: REFUSED.map(([where, path, value, reason]) => ({ where, path, value, reason })),
   };
   return { path: join(root, "docs", "x402-vectors.json"), content: `${JSON.stringify(file, null, 2)}\n` };

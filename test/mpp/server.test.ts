@@ -17,13 +17,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { forge, headerOf, showing } from "../resource-server/support/payments.ts";
 import { ADAPTERS } from "../resource-server/support/servers.ts";
-import {
-  closeMerchantWorld,
-  type MerchantWorld,
-  openMerchantWorld,
-  PRICE,
-  pay,
-} from "../resource-server/support/world.ts";
+import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "../resource-server/support/world.ts";
 import {
   challengeOf,
   credential,
@@ -317,5 +311,4 @@ describe("a paywall with MPP", function () {
       },
     );
   });
-  after(closeMerchantWorld);
 });

@@ -1,0 +1,148 @@
+// The published mppx pays a paywall of sotto through a real service on a real chain.
+
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import { parseReceipt } from "@sotto/mpp";
+import { mpp } from "@sotto/mpp/server";
+import { createPaywall, type Paywall } from "@sotto/resource-server";
+import { sotto as onExpress } from "@sotto/resource-server/express";
+import { sotto as onHono } from "@sotto/resource-server/hono";
+import { slow } from "@sotto/test-kit/slow";
+import type { Wallet } from "@sotto/wallet";
+import { expect } from "chai";
+import express from "express";
+import { Hono } from "hono";
+import { Receipt } from "mppx";
+import { Mppx } from "mppx/client";
+import { type Merchant, openMerchant } from "../world/merchant.ts";
+import { openWorld, payerWith, until, type World } from "../world/wallets.ts";
+import { SECRET } from "./support/mpp-server.ts";
+import { sottoCharge } from "./support/mppx-sotto.ts";
+
+const PRICE = 10_000n;
+
+/** Starts a server on a port that the paywall has to know before. */
+const SERVERS: Readonly<Record<string, (paywall: Paywall, port: number) => Server>> = {
+  Express: (paywall, port) => {
+    const app = express();
+    app.use(onExpress(paywall), express.json());
+    app.all("/report", (request, response) => void response.json({ paid: request.payment?.kind, body: request.body }));
+    return app.listen(port, "127.0.0.1");
+  },
+  Hono: (paywall, port) => {
+    const app = new Hono();
+    app.use("*", onHono(paywall));
+    app.all("/report", async (c) => {
+      const text = await c.req.text();
+      return c.json({ paid: c.get("payment")?.kind, ...(text === "" ? {} : { body: JSON.parse(text) as unknown }) });
+    });
+    return serve({ fetch: app.fetch, port, hostname: "127.0.0.1" }) as Server;
+  },
+  "plain Node": (paywall, port) => {
+    const charge = onExpress(paywall);
+    const server = createServer((request, response) => {
+      charge(request, response, async () => {
+        const parts: Buffer[] = [];
+        for await (const part of request) parts.push(part as Buffer);
+        const text = Buffer.concat(parts).toString();
+        const body: unknown = text === "" ? undefined : JSON.parse(text);
+        const { payment } = request as { payment?: { kind: string } };
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ paid: payment?.kind, body }));
+      });
+    });
+    return server.listen(port, "127.0.0.1");
+  },
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+it("docs/mpp.md shows the method that these tests pay with", () => {
+  const read = (...path: string[]) => readFileSync(join(import.meta.dirname, ...path), "utf8");
+  expect(read("..", "..", "docs", "mpp.md")).to.include(read("support", "mppx-sotto.ts").trim());
+});
+
+describe("the published mppx", function () {
+  slow(this, "a chain, a service and proofs");
+  let world: World;
+  let wallet: Wallet;
+  let merchant: Merchant;
+  before(async () => {
+    world = await openWorld();
+    merchant = await openMerchant(world);
+    wallet = await payerWith(
+      world,
+      Array.from({ length: 8 }, () => PRICE),
+    );
+  });
+
+  const clientOf = (limit = PRICE) => {
+    const call = (question: { to?: string; data: string }) => world.provider.call(question);
+    const methods = [sottoCharge(wallet, world.service, call, limit)];
+    // A second payment for the same request is never what the caller wants.
+    return Mppx.create({ methods, polyfill: false, maxPaymentRetries: 1 });
+  };
+
+  for (const [name, start] of Object.entries(SERVERS))
+    describe(`at ${name}`, () => {
+      let paywall: Paywall;
+      let server: Server;
+      let origin: string;
+      before(async () => {
+        const port = await freePort();
+        origin = `http://127.0.0.1:${port}`;
+        const methods = [mpp({ secret: SECRET })];
+        paywall = await createPaywall({ origin, price: PRICE, ...merchant.paywall, methods });
+        server = start(paywall, port);
+        await until(async () => server.listening);
+      });
+      after(async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+        await paywall.close();
+      });
+
+      it("pays and settles exactly the price, and gets a receipt", async () => {
+        const before = await merchant.received();
+        const response = await clientOf().fetch(`${origin}/report`);
+        expect([response.status, await response.json()]).to.deep.equal([200, { paid: "payment" }]);
+        const { reference, method, status } = Receipt.fromResponse(response);
+        expect([method, status]).to.deep.equal(["sotto", "success"]);
+        expect(parseReceipt(response.headers.get("payment-receipt")!).reference).to.equal(reference);
+        expect(await world.provider.getTransactionReceipt(reference)).to.include({ status: 1 });
+        expect(response.headers.get("cache-control")).to.match(/\bprivate\b/);
+        await until(async () => (await merchant.received()) > before);
+        expect((await merchant.received()) - before).to.equal(PRICE);
+      });
+
+      it("pays for a POST, whose body the handler gets", async () => {
+        const body = JSON.stringify({ question: "why" });
+        const headers = { "content-type": "application/json" };
+        const response = await clientOf().fetch(`${origin}/report`, { method: "POST", body, headers });
+        expect(await response.json()).to.deep.equal({ paid: "payment", body: { question: "why" } });
+      });
+
+      it("fails cleanly without the method, or above its limit, and pays nothing", async () => {
+        await wallet.scan();
+        const before = wallet.balance().total;
+        for (const client of [Mppx.create({ methods: [], polyfill: false }), clientOf(PRICE - 1n)]) {
+          const failure = await client.fetch(`${origin}/report`).then(
+            () => "served",
+            ({ message }: Error) => message,
+          );
+          expect(failure).to.match(/^No method found for challenges: sotto\.charge|^this challenge is not paid/);
+        }
+        await wallet.scan();
+        expect(wallet.balance().total).to.equal(before);
+      });
+    });
+});
