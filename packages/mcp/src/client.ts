@@ -3,10 +3,20 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { type CallToolRequest, type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type PayingInit, type WrapOptions, wrapFetch } from "@sotto/client";
+import {
+  credentialToMcp,
+  encodeChallenge,
+  MCP_RECEIPT_KEY,
+  type MppChallenge,
+  parseCredential,
+  paymentSchemes,
+} from "@sotto/mpp";
+import { mpp } from "@sotto/mpp/client";
 import { SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import type { Wallet } from "@sotto/wallet";
 import { AgentError } from "./errors.ts";
+import { chargeForCall, chargesOf, MCP_CREDENTIAL_KEY } from "./paid/mpp.ts";
 import { canonicalJson, isCallOf } from "./paid/resource.ts";
 import {
   instructionsOf,
@@ -57,16 +67,18 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
         const request = { ...params, _meta: { ...params._meta, ...meta } };
         return (await client.callTool(request, CallToolResultSchema, requestOptions)) as CallToolResult;
       };
-      const first = await ask({});
-      const required = paymentRequiredOf(first);
-      const accepted = required && acceptedBy(required, wallet);
-      if (required === undefined || accepted === undefined) return first;
-      const call = new ToolCall(params.name, origin, accepted, ask, wallet.now());
+      const first = await ask({}).catch((error: unknown) => {
+        if (chargesOf(error) === undefined) throw error;
+        return error;
+      });
+      const call = callOf(first, { name: params.name, origin, ask, wallet });
+      if (call === undefined) return first as CallToolResult;
       const asked = canonicalJson({ name: params.name, arguments: params.arguments ?? {} });
       let transaction = "";
       const pay = wrapFetch((_, init) => call.send(init), wallet, {
         serviceFetch: (input, init) => fetch(input, init),
         ...options,
+        methods: [...(options.methods ?? []).filter(({ name }) => name !== MPP.name), MPP],
       });
       await pay(call.resource, {
         method: "POST",
@@ -82,15 +94,39 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
           },
         },
       });
-      const { result = first } = call;
+      const { result = first as CallToolResult } = call;
       // The wallet found this transaction on the chain; the server could name any.
       const settled = { success: true, transaction, network: x402Network(wallet.pool.chainId) };
-      return { ...result, _meta: { ...result._meta, [RESPONSE_KEY]: settled } };
+      const { [MCP_RECEIPT_KEY]: receipt, ...meta } = result._meta ?? {};
+      const own = receipt !== undefined && fields(receipt)["reference"] === transaction;
+      return { ...result, _meta: { ...meta, ...(own ? { [MCP_RECEIPT_KEY]: receipt } : {}), [RESPONSE_KEY]: settled } };
     },
   };
 }
 
+/** Presents proofs in MPP's format; the transport of tools has nothing that it could ask for. */
+const MPP = mpp();
+
 type Json = Readonly<Record<string, unknown>>;
+
+const fields = (value: unknown): Json => Object(value) as Json;
+
+/** What a payment of a call needs. */
+interface Calling {
+  readonly name: string;
+  readonly origin: string;
+  readonly ask: (meta: Record<string, unknown>) => Promise<CallToolResult>;
+  readonly wallet: Wallet;
+}
+
+/** The paid call that an answer asks for; undefined if it asks for none that this wallet can pay. */
+function callOf(first: unknown, { name, origin, ask, wallet }: Calling): ToolCall | MppToolCall | undefined {
+  const charges = chargesOf(first);
+  if (charges !== undefined) return new MppToolCall(name, origin, charges, ask);
+  const required = paymentRequiredOf(first as CallToolResult);
+  const accepted = required && acceptedBy(required, wallet);
+  return accepted && new ToolCall(name, origin, accepted, ask, wallet.now());
+}
 
 /** The requirements that this wallet's scheme can meet. */
 function acceptedBy({ x402Version, accepts }: PaymentRequired, { pool }: Wallet): Json | undefined {
@@ -139,10 +175,9 @@ class ToolCall {
   }
 
   async send(init: RequestInit | undefined): Promise<Response> {
-    const proof = new Headers(init?.headers).get("x-payment-proof");
-    if (proof === null)
+    const { payload } = shownIn(init);
+    if (payload === undefined)
       return new Response(this.#challenge, { status: 402, headers: { "www-authenticate": "x402-zk" } });
-    const payload: unknown = JSON.parse(proof);
     const payment = {
       x402Version: X402_VERSION,
       resource: { url: toolUrl(this.#name) },
@@ -161,3 +196,60 @@ class ToolCall {
     return new Response(null, { status: result.isError === true ? 500 : 200 });
   }
 }
+
+/** A call of a tool that asks in MPP's format. */
+class MppToolCall {
+  /** What is paid for. */
+  readonly resource: string;
+  readonly #challenge: MppChallenge;
+  readonly #ask: Calling["ask"];
+  /** The newest result. */
+  result: CallToolResult | undefined;
+
+  /** @throws AgentError TOOL_CHALLENGE_INVALID */
+  constructor(name: string, origin: string, charges: readonly MppChallenge[], ask: Calling["ask"]) {
+    const found = chargeForCall(charges, origin, name);
+    if (found === undefined)
+      throw new AgentError(
+        "TOOL_CHALLENGE_INVALID",
+        `the tool asks for a payment for something else than a call of it at ${origin}`,
+      );
+    this.resource = found.resource;
+    this.#challenge = found.challenge;
+    this.#ask = ask;
+  }
+
+  async send(init: RequestInit | undefined): Promise<Response> {
+    const { payload, challenge = this.#challenge } = shownIn(init);
+    if (payload === undefined) return asked([this.#challenge], "");
+    try {
+      const result = await this.#ask({ [MCP_CREDENTIAL_KEY]: credentialToMcp({ challenge, payload }) });
+      this.result = result;
+      // A tool that failed has released the payment.
+      return new Response(null, { status: result.isError === true ? 500 : 200 });
+    } catch (error) {
+      const charges = chargesOf(error);
+      if (charges === undefined) throw error;
+      const { message, data } = error as { readonly message: string; readonly data?: unknown };
+      const after = fields(data)[RETRY_KEY];
+      return asked(charges, message, typeof after === "number" ? { "retry-after": String(after) } : {});
+    }
+  }
+}
+
+/**
+ * The proof that the paying fetch shows, and the challenge that it answers in MPP's format. A purchase that was interrupted may
+ * have been begun in the other format than the one in which the tool asks now: the proof is the same.
+ */
+function shownIn(init: RequestInit | undefined): { readonly payload?: Json; readonly challenge?: MppChallenge } {
+  const headers = new Headers(init?.headers);
+  const proof = headers.get("x-payment-proof");
+  if (proof !== null) return { payload: JSON.parse(proof) as Json };
+  const [token] = paymentSchemes([headers.get("authorization") ?? ""]).flatMap(({ rest }) => rest);
+  return token === undefined ? {} : parseCredential(token);
+}
+
+const asked = (charges: readonly MppChallenge[], error: string, headers: Record<string, string> = {}): Response => {
+  const authenticate = { "www-authenticate": charges.map(encodeChallenge).join(", ") };
+  return Response.json({ error }, { status: 402, headers: { ...headers, ...authenticate } });
+};

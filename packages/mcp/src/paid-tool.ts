@@ -8,6 +8,7 @@ import type {
   ZodRawShapeCompat,
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { type Challenges, createChallenges, type MppOptions } from "@sotto/mpp/server";
 import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import {
@@ -23,12 +24,20 @@ import {
 import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
+import { challengeOf, MCP_CREDENTIAL_KEY, paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
 import { isToolName, targetOf } from "./paid/resource.ts";
 import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
 import { strictArguments } from "./strict-arguments.ts";
 
 /** The options of a paywall that do not depend on HTTP or on a single tool. */
-export type ToolPaywallOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "methods">;
+export interface ToolPaywallOptions
+  extends Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "methods"> {
+  /**
+   * Asks for payments in MPP's format: a call without a payment gets the error -32042 instead of x402's result. Payments of
+   * both formats are accepted. Default: x402's format.
+   */
+  readonly mpp?: MppOptions | undefined;
+}
 
 /** A paywall for tools. Several tools and servers of one recipient can share it. */
 export interface ToolPaywall {
@@ -46,11 +55,14 @@ class Tools implements ToolPaywall {
   readonly #core: PaywallCore;
   readonly #options: ToolPaywallOptions;
   readonly #service: SottoService;
+  /** Undefined without MPP. */
+  readonly challenges: Challenges | undefined;
 
-  constructor(paywall: Paywall, core: PaywallCore, options: ToolPaywallOptions) {
+  constructor(paywall: Paywall, core: PaywallCore, options: ToolPaywallOptions, challenges: Challenges | undefined) {
     this.paywall = paywall;
     this.#core = core;
     this.#options = options;
+    this.challenges = challenges;
     this.#service = new SottoService(options.service, { chainId: BigInt(options.chain.chainId) });
   }
 
@@ -102,6 +114,10 @@ class Tools implements ToolPaywall {
     return encodeProofHeader({ bundle, paymentToken: token, txSignature: settled.txSignature as `0x${string}` });
   }
 
+  now(): number {
+    return this.#core.clock();
+  }
+
   get network(): string {
     return x402Network(BigInt(this.#options.chain.chainId));
   }
@@ -123,22 +139,25 @@ export async function createToolPaywall(options: ToolPaywallOptions): Promise<To
     const [text = ""] = header(PRICE_HEADER);
     return text.endsWith("n") ? BigInt(text.slice(0, -1)) : text;
   };
+  const { mpp, ...rest } = options;
   let core: PaywallCore | undefined;
+  let challenges: Challenges | undefined;
   // A call contains its payment in its metadata, so the tools check it themselves.
   const tools: PaymentMethod = {
     name: "tools",
     open: (opened) => {
       core = opened;
+      challenges = mpp === undefined ? undefined : createChallenges(mpp, opened);
       return {};
     },
   };
   const paywall = await createPaywall({
-    ...options,
+    ...rest,
     free: [],
     price: (request) => price((name) => request.header(name)),
     methods: [tools],
   });
-  return new Tools(paywall, core!, options);
+  return new Tools(paywall, core!, options, challenges);
 }
 
 type Input = undefined | ZodRawShapeCompat | AnySchema;
@@ -177,7 +196,7 @@ export type PaidToolHandler<In extends Input> = (
 ) => CallToolResult | Promise<CallToolResult>;
 
 /**
- * Registers a paid tool. A call without a payment gets x402's PaymentRequired; a call with one runs the handler, once. A handler
+ * Registers a paid tool. A call without a payment gets x402's PaymentRequired, or the error of MPP; a call with one runs the handler, once. A handler
  * that throws, returns `isError` or is cancelled releases the payment, three times in total, as a paywall's handler does.
  * @throws AgentError MCP_OPTION_INVALID
  */
@@ -201,8 +220,13 @@ export function paidTool<In extends Input = undefined>(
       const decision = await tools.decide(target, asked, undefined);
       if (decision.kind !== "refused" || decision.status !== 402) return unavailable();
       const required: Asked = askedBy(name, description, decision.body);
-      return paymentRequired(required, error, { structured, ...options });
+      const { challenges } = tools;
+      if (challenges === undefined) return paymentRequired(required, error, { structured, ...options });
+      const problem = options.refused ? "verification-failed" : "payment-required";
+      throw paymentError(challengeOf(challenges, required.instructions), problem, error, options.retryAfter);
     };
+    const credential = tools.challenges && extra._meta?.[MCP_CREDENTIAL_KEY];
+    if (credential !== undefined) return paidByCredential(args, extra, target, asked, credential);
     const payment = extra._meta?.[PAYMENT_KEY];
     if (payment === undefined) return challenge("Payment required", { refused: false });
     const proof = await tools.proofOf(payment, target, extra.signal).catch((error: unknown) => {
@@ -220,13 +244,33 @@ export function paidTool<In extends Input = undefined>(
     if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
     const decision = await tools.decide(target, asked, proof);
     // The paywall of tools has no other way to pay.
-    if (decision.kind !== "paid" || decision.payment.kind !== "payment") {
-      const after = Number((decision.kind === "refused" && decision.headers["retry-after"]) || Number.NaN);
-      const retryAfter = Number.isFinite(after) ? after : undefined;
-      return challenge("Invalid payment proof", { refused: true, retryAfter });
-    }
+    if (decision.kind !== "paid" || decision.payment.kind !== "payment")
+      return challenge("Invalid payment proof", { refused: true, retryAfter: retryAfterOf(decision) });
     const { payment: proven, finish } = decision;
     return deliver({ payment: proven, finish }, tools.network, extra.signal, () => handler(args, extra, proven));
+  };
+  const paidByCredential = async (
+    args: Parsed<In>,
+    extra: Extra,
+    target: string,
+    price: bigint | string,
+    credential: unknown,
+  ): Promise<CallToolResult> => {
+    const { challenges } = tools;
+    const demand = await tools.decide(target, price, undefined);
+    if (challenges === undefined || demand.kind !== "refused" || demand.status !== 402) return unavailable();
+    const { instructions } = askedBy(name, description, demand.body);
+    const refuse = (problem: Parameters<typeof paymentError>[1], detail: string, retryAfter?: number) =>
+      paymentError(challengeOf(challenges, instructions), problem, detail, retryAfter);
+    const shown = proofOf(challenges, instructions, credential);
+    if ("problem" in shown) throw refuse(shown.problem, shown.detail);
+    const decision = await tools.decide(target, price, shown.proof);
+    if (decision.kind !== "paid" || decision.payment.kind !== "payment")
+      throw refuse("verification-failed", "The payment was not accepted.", retryAfterOf(decision));
+    const { payment, finish } = decision;
+    const result = await deliver({ payment, finish }, tools.network, extra.signal, () => handler(args, extra, payment));
+    const receipt = result.isError === true ? {} : receiptMeta(payment.txSignature, shown.challengeId, tools.now());
+    return { ...result, _meta: { ...result._meta, ...receipt } };
   };
   const rest = {
     ...(config.title === undefined ? {} : { title: config.title }),
@@ -245,6 +289,11 @@ const RETRY_S = 5;
 
 /** Errors after which the same payment may pass later. */
 const RETRIED = new Set(["SERVICE_UNREACHABLE", "SERVICE_TIMEOUT", "SETTLEMENT_PENDING"]);
+
+function retryAfterOf(decision: Decision): number | undefined {
+  const after = Number((decision.kind === "refused" && decision.headers["retry-after"]) || Number.NaN);
+  return Number.isFinite(after) ? after : undefined;
+}
 
 const unavailable = (): CallToolResult => ({
   isError: true,

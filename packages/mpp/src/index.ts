@@ -24,5 +24,15 @@ export { bodyDigest } from "./core/digest.ts";
 export { MPP_ERRORS } from "./core/error-definitions.ts";
 export { MppError, type MppErrorCode } from "./core/errors.ts";
 export { canonicalJson, type Json } from "./core/json.ts";
+export {
+  challengesFromMcp,
+  challengeToMcp,
+  credentialFromMcp,
+  credentialToMcp,
+  MCP_CREDENTIAL_KEY,
+  MCP_PAYMENT_REQUIRED,
+  MCP_RECEIPT_KEY,
+  MCP_VERIFICATION_FAILED,
+} from "./core/mcp.ts";
 export { type MppProblem, PROBLEM_TYPE, type ProblemDetails, problem } from "./core/problems.ts";
 export { encodeReceipt, type MppReceipt, parseReceipt, RECEIPT_HEADER } from "./core/receipt.ts";

@@ -28,7 +28,7 @@ const said = (text: string): CallToolResult => ({ content: [{ type: "text", text
 
 export async function openPaidTools(
   world: World,
-  changes: Pick<ToolPaywallOptions, "onEvent"> = {},
+  changes: Pick<ToolPaywallOptions, "onEvent" | "mpp"> = {},
 ): Promise<PaidTools> {
   const merchant = await openMerchant(world);
   const paywall = await createToolPaywall({

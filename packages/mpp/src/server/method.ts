@@ -61,6 +61,13 @@ export const mpp = (options: MppOptions): PaymentMethod => ({
   },
 });
 
+/**
+ * Makes and checks challenges for a transport that is not HTTP.
+ * @throws PaywallError INVALID_OPTION
+ */
+export const createChallenges = (options: MppOptions, core: PaywallCore): Challenges =>
+  new Challenges(parseMpp(options, core.origin), core);
+
 class OpenMpp implements OpenMethod {
   readonly #core: PaywallCore;
   readonly #challenges: Challenges;
