@@ -12,8 +12,7 @@ import type {
 } from "@sotto/client";
 import { PAYMENT_SCHEME } from "../core/auth-header.ts";
 import { isCharge, MPP_INTENT, MPP_METHOD, type MppChallenge, parseChallenges } from "../core/challenge.ts";
-import { CREDENTIAL_HEADER, encodeCredential } from "../core/credential.ts";
-import type { Json } from "../core/json.ts";
+import { CREDENTIAL_HEADER, encodeCredential, proofPayload } from "../core/credential.ts";
 import { type MppReceipt, parseReceipt, RECEIPT_HEADER } from "../core/receipt.ts";
 import { type MppOptions, parseMppOptions, type ReceivedReceipt } from "./options.ts";
 import { PAYMENT_AUTHORIZATION, termsOf } from "./terms.ts";
@@ -79,7 +78,7 @@ class Charges implements OpenMethod {
   }
 
   wrap(kept: string, { header }: PaymentProof): string {
-    return encodeCredential({ challenge: JSON.parse(kept) as MppChallenge, payload: JSON.parse(header) as Json });
+    return encodeCredential({ challenge: JSON.parse(kept) as MppChallenge, payload: proofPayload(header) });
   }
 
   answered(kept: string, { txSignature, resourceUrl }: PaymentProof, { status, headers }: AnsweredHead): void {
