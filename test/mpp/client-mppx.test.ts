@@ -1,7 +1,8 @@
 // sotto's client pays at servers of the published mppx, with real settlements.
-import { openPurchases, wrapFetch } from "@sotto/client";
+import { openPurchases, type WrapOptions, wrapFetch } from "@sotto/client";
 import { type MppOptions, mpp, type ReceivedReceipt } from "@sotto/mpp/client";
 import type { PaywallRecipient } from "@sotto/resource-server";
+import { clockWithin } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
@@ -54,6 +55,26 @@ describe("sotto's client at a server of the published mppx", function () {
       ).to.deep.equal([[undefined, true]]);
       expect([server.served(), await openPurchases(payer)]).to.deep.equal([1, []]);
     });
+
+  it("counts what it pays against the limits per hour, host and tool", async () => {
+    server = await openMppxServer("plain Node", world, recipient);
+    const clock = clockWithin(3_600_000);
+    const agent = await payerWith(world, [PRICE, PRICE], { clock });
+    const pay = (limits: Partial<WrapOptions>) => {
+      const options = { services: [world.serviceUrl], maxPerRequest: PRICE, methods: [mpp()] };
+      return wrapFetch(fetch, agent, { ...options, ...limits })(`${server?.origin}/report`);
+    };
+    const tool = { name: "fetch_paid" };
+    expect((await pay({ tool })).status).to.equal(200);
+    for (const [limits, code] of [
+      [{ maxPerHour: PRICE }, "HOUR_LIMIT_EXCEEDED"],
+      [{ maxByHost: { "127.0.0.1": PRICE } }, "HOST_LIMIT_EXCEEDED"],
+      [{ tool: { ...tool, perDay: PRICE } }, "TOOL_LIMIT_EXCEEDED"],
+    ] as const)
+      expect((await rejection(pay(limits))).code).to.equal(code);
+    await agent.scan();
+    expect([agent.balance().total, server.served()]).to.deep.equal([PRICE, 1]);
+  });
 
   it("keeps the program's bearer token if the server takes credentials in another header", async () => {
     server = await openMppxServer("Express", world, recipient, { requiresAuth: true });

@@ -46,8 +46,8 @@ describe("hints", () => {
         ["REQUEST_LIMIT_EXCEEDED", "--max"],
         ["DAY_LIMIT_EXCEEDED", "--max-day"],
         ["HOST_LIMIT_EXCEEDED", "--max-host"],
-        ["HOUR_LIMIT_EXCEEDED", "`sotto limits --max-hour`"],
-        ["TOOL_LIMIT_EXCEEDED", "`sotto limits --max-tool`"],
+        ["HOUR_LIMIT_EXCEEDED", "`sotto limits --max-hour AMOUNT`"],
+        ["TOOL_LIMIT_EXCEEDED", "`sotto limits --max-tool TOOL=AMOUNT`"],
       ] as const)
         expect(said(new PurchaseError(code, "too much"))).to.match(
           new RegExp(`^too much; raise it with ${option}(?!-)`),

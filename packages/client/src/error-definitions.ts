@@ -181,7 +181,7 @@ export const PURCHASE_ERRORS = {
     means: "The price is above the limit for one request. Details: `price`, `limit`.",
     cause: "The resource costs more than you allowed for one request.",
     exit: "refused",
-    remedy: "raise it with --max, and the wallet's with `sotto limits --max`",
+    remedy: "raise it with --max, and the wallet's with `sotto limits --max AMOUNT`",
   },
   DAY_LIMIT_EXCEEDED: {
     means:
@@ -206,14 +206,14 @@ export const PURCHASE_ERRORS = {
     cause: "Earlier and open purchases of this hour leave too little of the limit.",
     exit: "refused",
     remedy:
-      "raise it with `sotto limits --max-hour`, or wait for the next hour; `sotto purchases` lists the open purchases",
+      "raise it with `sotto limits --max-hour AMOUNT`, or wait for the next hour; `sotto purchases` lists the open purchases",
   },
   TOOL_LIMIT_EXCEEDED: {
     means:
       "The price would exceed the limit for this tool of an agent today (UTC). Details: those of DAY_LIMIT_EXCEEDED, and `tool`.",
     cause: "Earlier and open purchases by this tool leave too little of the limit.",
     exit: "refused",
-    remedy: "raise it with `sotto limits --max-tool`; `sotto purchases` lists the open purchases",
+    remedy: "raise it with `sotto limits --max-tool TOOL=AMOUNT`; `sotto purchases` lists the open purchases",
   },
   PURCHASE_IN_PROGRESS: {
     means: "A purchase with this key is in progress in this process.",
