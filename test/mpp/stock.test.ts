@@ -29,7 +29,15 @@ const SERVERS: Readonly<Record<string, (paywall: Paywall, port: number) => Serve
   Express: (paywall, port) => {
     const app = express();
     app.use(onExpress(paywall), express.json());
-    app.all("/report", (request, response) => void response.json({ paid: request.payment?.kind, body: request.body }));
+    app.all(
+      "/report",
+      (request, response) =>
+        void response.json({
+          paid: request.payment?.kind,
+          body: request.body,
+          authorization: request.get("authorization"),
+        }),
+    );
     return app.listen(port, "127.0.0.1");
   },
   Hono: (paywall, port) => {
@@ -37,7 +45,9 @@ const SERVERS: Readonly<Record<string, (paywall: Paywall, port: number) => Serve
     app.use("*", onHono(paywall));
     app.all("/report", async (c) => {
       const text = await c.req.text();
-      return c.json({ paid: c.get("payment")?.kind, ...(text === "" ? {} : { body: JSON.parse(text) as unknown }) });
+      const authorization = c.req.header("authorization");
+      const body = text === "" ? undefined : (JSON.parse(text) as unknown);
+      return c.json({ paid: c.get("payment")?.kind, body, authorization } as object);
     });
     return serve({ fetch: app.fetch, port, hostname: "127.0.0.1" }) as Server;
   },
@@ -51,7 +61,8 @@ const SERVERS: Readonly<Record<string, (paywall: Paywall, port: number) => Serve
         const body: unknown = text === "" ? undefined : JSON.parse(text);
         const { payment } = request as { payment?: { kind: string } };
         response.setHeader("content-type", "application/json");
-        response.end(JSON.stringify({ paid: payment?.kind, body }));
+        const { authorization } = request.headers;
+        response.end(JSON.stringify({ paid: payment?.kind, body, authorization }));
       });
     });
     return server.listen(port, "127.0.0.1");
@@ -81,7 +92,7 @@ describe("the published mppx", function () {
     merchant = await openMerchant(world);
     wallet = await payerWith(
       world,
-      Array.from({ length: 8 }, () => PRICE),
+      Array.from({ length: 12 }, () => PRICE),
     );
   });
 
@@ -129,6 +140,23 @@ describe("the published mppx", function () {
         const headers = { "content-type": "application/json" };
         const response = await clientOf().fetch(`${origin}/report`, { method: "POST", body, headers });
         expect(await response.json()).to.deep.equal({ paid: "payment", body: { question: "why" } });
+      });
+
+      it("pays beside a credential of the application, in a header of its own", async () => {
+        const port = await freePort();
+        const url = `http://127.0.0.1:${port}`;
+        const methods = [mpp({ secret: SECRET, header: "Payment-Authorization" })];
+        const other = await createPaywall({ origin: url, price: PRICE, ...merchant.paywall, methods });
+        const listening = start(other, port);
+        await until(async () => listening.listening);
+        try {
+          const response = await clientOf().fetch(`${url}/report`, { headers: { authorization: "Bearer mine" } });
+          expect(await response.json()).to.deep.equal({ paid: "payment", authorization: "Bearer mine" });
+        } finally {
+          listening.closeAllConnections();
+          await new Promise((resolve) => listening.close(resolve));
+          await other.close();
+        }
       });
 
       it("fails cleanly without the method, or above its limit, and pays nothing", async () => {

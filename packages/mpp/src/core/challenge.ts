@@ -99,13 +99,11 @@ export function parseChallenges(value: string): readonly MppChallenge[] {
 export const isCharge = ({ method, intent }: Pick<MppChallenge, "method" | "intent">): boolean =>
   method === MPP_METHOD && intent === MPP_INTENT;
 
-/** The text whose HMAC with the server's secret is the challenge's id: seven values, empty for those that are absent. */
-export const challengeBinding = ({
-  realm,
-  method,
-  intent,
-  request,
-  expires,
-  digest,
-  opaque,
-}: Omit<MppChallenge, "id">) => [realm, method, intent, request, expires ?? "", digest ?? "", opaque ?? ""].join("|");
+/**
+ * The text whose HMAC with the server's secret is the challenge's id: seven values, empty for those that are absent. mppx
+ * inserts the name of the credential's header if there is one.
+ */
+export function challengeBinding(challenge: Omit<MppChallenge, "id">): string {
+  const { realm, method, intent, request, expires = "", digest = "", opaque = "", header } = challenge;
+  return [realm, method, intent, request, expires, digest, ...(header === undefined ? [] : [header]), opaque].join("|");
+}

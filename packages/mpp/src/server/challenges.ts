@@ -36,6 +36,7 @@ export interface Wanted {
   /** Base units. */
   readonly price: bigint;
   readonly asset: Address;
+  /** Decimals of the token, for display. */
   readonly decimals: number;
   /** Of the request; undefined if it is too large, or if a body parser in front of the paywall has read it. */
   readonly body: Uint8Array | undefined;
@@ -101,7 +102,7 @@ export class Challenges {
 
   #create(wanted: Wanted, resource: string | undefined): MppChallenge {
     const { binding, signature, service, clock } = this.#paywall;
-    const { realm, secrets } = this.#config;
+    const { realm, secrets, header } = this.#config;
     const { price: amount, asset, decimals } = wanted;
     const challenge = {
       realm,
@@ -111,6 +112,7 @@ export class Challenges {
       expires: new Date(clock() + LIFETIME_MS).toISOString().replace(/\.\d+Z$/, "Z"),
       digest: digestOf(wanted.body),
       opaque: opaqueOf(wanted),
+      header,
     };
     return { id: idOf(secrets[0]!, challenge).toString("base64url"), ...challenge };
   }
@@ -118,8 +120,8 @@ export class Challenges {
   /** Whether this server issued a challenge for a request that is wanted now. @returns why not; undefined if it did */
   check(challenge: MppChallenge, wanted: Wanted): ChallengeProblem | undefined {
     const invalid = (detail: string): ChallengeProblem => ({ problem: "invalid-challenge", detail });
-    // The id does not bind these two, and this server does not send them.
-    if (challenge.description !== undefined || challenge.header !== undefined || !this.#issued(challenge))
+    // The id does not bind a description, and this server sends none.
+    if (challenge.description !== undefined || challenge.header !== this.#config.header || !this.#issued(challenge))
       return invalid("The challenge was not issued by this server, or was changed.");
     if (!(Date.parse(challenge.expires ?? "") > this.#paywall.clock()))
       return { problem: "payment-expired", detail: "The challenge has expired." };

@@ -46,8 +46,16 @@ export interface ChargeReceipt {
 
 /** The outcome of `verify`. */
 export type Verified =
-  | { readonly receipt: ChargeReceipt; readonly refusal: undefined }
-  | { readonly receipt: undefined; readonly refusal: string };
+  | {
+      /** The payment was accepted. */
+      readonly receipt: ChargeReceipt;
+      readonly refusal: undefined;
+    }
+  | {
+      readonly receipt: undefined;
+      /** Why the payment was refused, for the client. */
+      readonly refusal: string;
+    };
 
 /** Headers of the requests that are made here; no caller can send them. */
 const [AMOUNT, PROOF] = ["x-charge-amount", "x-payment-proof"];

@@ -38,14 +38,14 @@ const ACCEPT_HEADER = "Accept-Payment";
 /**
  * Charges clients of MPP, the Machine Payments Protocol, with private payments:
  *
- *     sotto({ ...options, methods: [mpp({ secret: process.env.MPP_SECRET })] });
+ *     sotto({ ...options, methods: [mpp({ secret: process.env.MPP_SECRET ?? "" })] });
  *
  * Every 402 gets a challenge of the scheme Payment. A payment counts once, in either header.
  */
 export const mpp = (options: MppOptions): PaymentMethod => ({
   name: "mpp",
   headers: [
-    { name: CREDENTIAL_HEADER, scheme: PAYMENT_SCHEME },
+    { name: headerOf(options), scheme: PAYMENT_SCHEME },
     { name: ACCEPT_HEADER, kept: true },
   ],
   open(core) {
@@ -57,23 +57,28 @@ export const mpp = (options: MppOptions): PaymentMethod => ({
           "characters too long together, because a header of each 402 repeats them; a wallet contract that is deployed has " +
           "a shorter signature than one that is not",
       );
-    return new OpenMpp(core, challenges);
+    return new OpenMpp(core, challenges, headerOf(options));
   },
 });
 
+/** `open` refuses other values. */
+const headerOf = (options: MppOptions): string => (Object(options) as Partial<MppOptions>).header ?? CREDENTIAL_HEADER;
+
 /**
- * Makes and checks challenges for a transport that is not HTTP.
+ * Makes and checks challenges for a transport that is not HTTP, and has no headers.
  * @throws PaywallError INVALID_OPTION
  */
-export const createChallenges = (options: MppOptions, core: PaywallCore): Challenges =>
+export const createChallenges = (options: Omit<MppOptions, "header">, core: PaywallCore): Challenges =>
   new Challenges(parseMpp(options, core.origin), core);
 
 class OpenMpp implements OpenMethod {
   readonly #core: PaywallCore;
   readonly #challenges: Challenges;
+  readonly #header: string;
 
-  constructor(core: PaywallCore, challenges: Challenges) {
+  constructor(core: PaywallCore, challenges: Challenges, header: string) {
     this.#core = core;
+    this.#header = header.toLowerCase();
     this.#challenges = challenges;
   }
 
@@ -87,7 +92,7 @@ class OpenMpp implements OpenMethod {
   }
 
   async decide(request: PaywallRequest, terms: RequestTerms): Promise<Decision | undefined> {
-    const shown = paymentSchemes(request.header(CREDENTIAL_HEADER.toLowerCase()));
+    const shown = paymentSchemes(request.header(this.#header));
     if (shown.length === 0) return undefined;
     const { report } = this.#core;
     if (shown.length > 1) {

@@ -63,7 +63,11 @@ describe("wire of MPP", () => {
 
   it("binds the id as mppx does", () => {
     const secretKey = randomBytes(32).toString("hex");
-    for (const extra of [{}, { expires: "2026-11-28T12:00:00Z", digest: "sha-256=:AA==:", opaque: text({ a: "b" }) }]) {
+    for (const extra of [
+      {},
+      { expires: "2026-11-28T12:00:00Z", digest: "sha-256=:AA==:", opaque: text({ a: "b" }) },
+      { header: "Payment-Authorization" },
+    ]) {
       const own = { ...challenge(), ...extra };
       const { id: _, ...rest } = own;
       const { id } = Challenge.from({ ...rest, request: JSON.parse(requestOf(own)), secretKey });

@@ -46,6 +46,12 @@ describe("the options of mpp", () => {
     expectCode("INVALID_OPTION", () => open({ secret: SECRET, ream: "data.example" }));
   });
 
+  it("take one of two headers", () => {
+    for (const header of ["Authorization", "Payment-Authorization"])
+      expect(open({ secret: SECRET, header })).to.be.an("object");
+    expectCode("INVALID_OPTION", () => open({ secret: SECRET, header: "X-Other" }));
+  });
+
   it("refuse a paywall whose challenges would not fit into a header", () => {
     expectCode("INVALID_OPTION", () => open({ secret: SECRET }, { signature: `0x${"11".repeat(800)}` }));
     expect(open({ secret: SECRET }, { signature: `0x${"11".repeat(300)}` })).to.be.an("object");
