@@ -79,6 +79,7 @@ const SAMPLE: Wanted = {
   body: new Uint8Array(1),
 };
 
+/** The challenges of one paywall. */
 export class Challenges {
   readonly #config: MppConfig;
   readonly #paywall: Charging;

@@ -49,9 +49,11 @@ export type Verified =
   | {
       /** The payment was accepted. */
       readonly receipt: ChargeReceipt;
+      /** Absent: nothing was refused. */
       readonly refusal: undefined;
     }
   | {
+      /** Absent: the payment was refused. */
       readonly receipt: undefined;
       /** Why the payment was refused, for the client. */
       readonly refusal: string;

@@ -68,8 +68,8 @@ const headerOf = (options: MppOptions): string => (Object(options) as Partial<Mp
  * Makes and checks challenges for a transport that is not HTTP, and has no headers.
  * @throws PaywallError INVALID_OPTION
  */
-export const createChallenges = (options: Omit<MppOptions, "header">, core: PaywallCore): Challenges =>
-  new Challenges(parseMpp(options, core.origin), core);
+export const createChallenges = (options: MppOptions, core: PaywallCore): Challenges =>
+  new Challenges({ ...parseMpp(options, core.origin), header: undefined }, core);
 
 class OpenMpp implements OpenMethod {
   readonly #core: PaywallCore;
