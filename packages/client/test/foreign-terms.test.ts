@@ -223,7 +223,10 @@ describe("terms of a 402 that the client does not know", () => {
     expect(answers).to.have.length(1);
     await wrap(scene, { methods: [privatePayment, words()] })(`${ORIGIN}/a`);
     expect(answers).to.have.length(1);
-    expect(await scene.paid()).to.equal(20n);
+    const headers = { authorization: "Bearer secret" };
+    expect(await (await wrap(scene)(`${ORIGIN}/a`, { headers })).text()).to.equal("served /a");
+    expect(answers, "a taken header leaves x402-zk").to.have.length(1);
+    expect(await scene.paid()).to.equal(30n);
     await expectRejected("FETCH_OPTION_INVALID", async () =>
       wrap(scene, { methods: [privatePayment, privatePayment] }),
     );

@@ -16,6 +16,8 @@ export interface Call {
   readonly carriesPayment: boolean;
   /** The body as it is sent; undefined if there is none. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
+  /** Whether the caller's request lacks this header. */
+  isFree(header: string): boolean;
   /** @throws FetchError HEADER_TAKEN if the caller's request has this header, which a payment would replace */
   assertFree(header: string): void;
   /** Sends the request. With `payment`, the request carries that header and follows no redirects. */
@@ -70,8 +72,9 @@ export async function captureCall(
   const { duplex: _, body: __, ...given } = init as RequestInit & { duplex?: string };
   const common = { ...given, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
   const text = `${method} ${url.href} ${body === undefined ? "" : await bodyHash(body, request.headers)}`;
+  const isFree = (header: string) => !request.headers.has(header);
   const assertFree = (header: string) => {
-    if (!request.headers.has(header)) return;
+    if (isFree(header)) return;
     throw new FetchError(
       "HEADER_TAKEN",
       `the request has its own header ${header}, which the payment would replace; nothing was sent with a payment; ` +
@@ -103,6 +106,7 @@ export async function captureCall(
     fingerprint: hashText(text),
     carriesPayment: headers.some((header) => carries(request.headers, header)),
     body,
+    isFree,
     assertFree,
     send: async (payment) => sendAs(method, payment),
     sendAsGet: () => sendAs("GET"),

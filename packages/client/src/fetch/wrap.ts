@@ -256,6 +256,8 @@ class Payer {
     const { response, exchange } = asked;
     const terms = await by.method.terms?.(by.call, otherChallenge(call, asked));
     if (terms === undefined) return undefined;
+    // The same 402 can be paid in a header that is free.
+    if (asked.challenge !== undefined && !call.isFree(terms.header)) return undefined;
     const [wallet, { services }] = [this.#wallet, this.#checked];
     const challenge = await parseForeignTerms(call, response, terms.instructions, wallet, services, exchange);
     return { by, terms, challenge } satisfies Foreign & { readonly challenge: ReadChallenge };
