@@ -1,5 +1,5 @@
 // sotto's client pays at servers of the published mppx, with real settlements.
-import { openPurchases, type WrapOptions, wrapFetch } from "@sotto/client";
+import { type Offer, openPurchases, type WrapOptions, wrapFetch } from "@sotto/client";
 import { type MppOptions, mpp, type ReceivedReceipt } from "@sotto/mpp/client";
 import type { PaywallRecipient } from "@sotto/resource-server";
 import { clockWithin } from "@sotto/test-kit/clock";
@@ -10,7 +10,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { signRecipient } from "../x402/support/resource-server.ts";
-import { type MppxServer, openMppxServer, PRICE } from "./support/mppx-server.ts";
+import { DESCRIPTION, type MppxServer, openMppxServer, PRICE } from "./support/mppx-server.ts";
 
 describe("sotto's client at a server of the published mppx", function () {
   slow(this, "a chain, a service and proofs");
@@ -26,7 +26,7 @@ describe("sotto's client at a server of the published mppx", function () {
     recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
     payer = await payerWith(
       world,
-      Array.from({ length: 8 }, () => PRICE),
+      Array.from({ length: 9 }, () => PRICE),
     );
   });
   afterEach(async () => {
@@ -74,6 +74,20 @@ describe("sotto's client at a server of the published mppx", function () {
       expect((await rejection(pay(limits))).code).to.equal(code);
     await agent.scan();
     expect([agent.balance().total, server.served()]).to.deep.equal([PRICE, 1]);
+  });
+
+  it("pays where a redirect within the origin leads to, and shows a description of any characters", async () => {
+    server = await openMppxServer("plain Node", world, recipient);
+    const stated: Offer["stated"][] = [];
+    const pay = wrapFetch(fetch, payer, {
+      services: [world.serviceUrl],
+      maxPerRequest: PRICE,
+      methods: [mpp()],
+      confirmPayment: (offer) => stated.push(offer.stated) > 0,
+    });
+    const response = await pay(`${server.origin}/old`);
+    expect([response.status, await response.text()]).to.deep.equal([200, "report"]);
+    expect(stated).to.deep.equal([{ realm: "127.0.0.1", description: DESCRIPTION }]);
   });
 
   it("keeps the program's bearer token if the server takes credentials in another header", async () => {

@@ -13,6 +13,8 @@ import type { World } from "../../world/wallets.ts";
 
 /** Base units. */
 export const PRICE = 1_000_000n;
+/** What the plain server says about its payments. */
+export const DESCRIPTION = '1 × "café" — 日本 😀';
 const amount = String(PRICE);
 const secretKey = "a secret of thirty-two characters";
 
@@ -65,7 +67,8 @@ export const KINDS: Readonly<Record<string, Start>> = {
     let served = 0;
     const mppx = Mppx.create({ methods: [sottoOf(charges)], secretKey, requiresAuth });
     const handler = async (request: Request) => {
-      const paid = await mppx.charge({ amount })(request);
+      if (new URL(request.url).pathname === "/old") return Response.redirect(new URL("/report", request.url));
+      const paid = await mppx.charge({ amount, description: DESCRIPTION })(request);
       if (paid.status === 402) return paid.challenge;
       served += 1;
       return paid.withReceipt(new Response("report"));
