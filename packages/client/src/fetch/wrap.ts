@@ -14,6 +14,7 @@ import {
   type ReadChallenge,
   receiveChallenge,
 } from "./challenge.ts";
+import type { Foreign } from "./envelope.ts";
 import { FetchError } from "./errors.ts";
 import type { OpenMethod, OtherChallenge, PayingCore, PayingMethod, PrivatePurchase } from "./method.ts";
 import { type CallOptions, MethodCall, type Paying } from "./method-call.ts";
@@ -28,7 +29,7 @@ import {
   type WrapOptions,
 } from "./options.ts";
 import type { PaymentHeader } from "./payment-header.ts";
-import { type Foreign, PRIVATE, PrivatePayment } from "./private.ts";
+import { PRIVATE, PrivatePayment } from "./private.ts";
 import { assertInit } from "./request.ts";
 import { assertServerClock, type Exchange } from "./server-clock.ts";
 
