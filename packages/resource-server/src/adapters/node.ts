@@ -63,15 +63,21 @@ export function replaceHeader(request: IncomingMessage, name: string, lines: rea
   for (const line of lines) rawHeaders.push(name, line);
 }
 
+/** In HTTP/2, the stream knows when the body ends; the request's own `complete` is true only after it has been read. */
+interface Http2Request {
+  readonly stream?: { readonly endAfterHeaders: boolean; readonly readableEnded: boolean };
+}
+
 /**
  * Reads a body and puts it back, so that the handler can read it.
  * @returns undefined if it is longer, was read already, or does not arrive in time
  */
 function peekBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  const { stream } = request as Http2Request;
   // Requests of HTTP/2 may have a body without either.
-  const isEmpty = length === "0" || (length === undefined && encoding === undefined && request.httpVersionMajor === 1);
-  if (isEmpty) return Promise.resolve(new Uint8Array());
+  const isEmpty = stream === undefined ? length === undefined && encoding === undefined : stream.endAfterHeaders;
+  if (isEmpty || length === "0") return Promise.resolve(new Uint8Array());
   if (request.readableEnded || request.destroyed || Number(length) > maxBytes) return Promise.resolve(undefined);
   return new Promise((resolve) => {
     const parts: Uint8Array[] = [];
@@ -91,7 +97,7 @@ function peekBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
         parts.push(part);
       }
       if (bytes > maxBytes) end(false);
-      else if (request.complete && request.readableLength === 0) end(true);
+      else if ((request.complete || stream?.readableEnded === true) && request.readableLength === 0) end(true);
     };
     const fail = () => end(false);
     const timer = setTimeout(fail, BODY_MS);
