@@ -213,6 +213,18 @@ describe("a paywall with MPP", function () {
       expect((await show("/paid/a", reissued(challenge, {}), { method: "HEAD" })).status).to.equal(200);
     });
 
+    attack("accepts challenges of the secret before, until the operator removes it", async () => {
+      const next = `${SECRET}-next`;
+      const { url } = await open({ mpp: { secret: [next, SECRET] } });
+      const challenge = challengeOf(await fetch(`${url}/paid/a`));
+      expect(reissued(challenge, {}, next).id).to.equal(challenge.id);
+      const before = reissued(challenge, {});
+      const show = async (shown: MppChallenge) =>
+        fetch(`${url}/paid/a`, { headers: credential(shown, await paid(world)) });
+      await refused(await show(reissued(challenge, {}, `${SECRET}-other`)), "invalid-challenge");
+      expect([(await show(before)).status, (await show(challenge)).status]).to.deep.equal([200, 200]);
+    });
+
     attack("refuses a credential twice at the same time, and in the other header", async () => {
       const { url, sales } = await open();
       const challenge = challengeOf(await fetch(`${url}/paid/a`));
