@@ -1,8 +1,9 @@
 // Express: mounting a paywall, combining it with other middleware, and closing it.
 
 import { spawnSync } from "node:child_process";
-import { createServer } from "node:http";
+import { createServer, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Decision } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -64,6 +65,33 @@ describe("a paywall in Express", function () {
       expect(refused.headers.get("vary")).to.equal("Origin, X-Payment-Proof");
       expect(refused.headers.get("access-control-expose-headers")).to.equal("X-Page, WWW-Authenticate");
     });
+  });
+
+  it("adds a receipt to the headers of writeHead, of which a list may repeat one", async () => {
+    paywall.judges(() => ({ ...paywall.paid(), receipt: { "x-receipt": "r" } }) as Decision);
+    const given: (OutgoingHttpHeaders | OutgoingHttpHeader[])[] = [
+      ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "Cache-Control", "public, max-age=9"],
+      ["Set-Cookie", ["a=1", "b=2"], "Cache-Control", "max-age=9"],
+      { "Set-Cookie": ["a=1", "b=2"], "Cache-Control": "max-age=9" },
+    ];
+    for (const headers of given) {
+      const app = express();
+      app.use(expressPaywall(paywall));
+      app.get("/", (_request, response) => {
+        response.setHeader("Set-Cookie", "replaced");
+        response.writeHead(200, "Fine", headers).end("paid");
+      });
+      await serving(app, async (url) => {
+        const answer = await fetch(url);
+        const found = ["cache-control", "x-receipt"].map((name) => answer.headers.get(name));
+        expect([answer.statusText, answer.headers.getSetCookie(), ...found]).to.deep.equal([
+          "Fine",
+          ["a=1", "b=2"],
+          "max-age=9, private",
+          "r",
+        ]);
+      });
+    }
   });
 
   it("answers preflights for one route", async () => {

@@ -173,6 +173,13 @@ export function reportOutcome(response: ServerResponse, { finish, receipt }: Pai
   response.on("finish", end).on("close", end);
 }
 
+/** The headers that `writeHead` was given: an object, or names and values in turn. */
+function linesOf(given: object): [name: string, value: string][] {
+  if (!Array.isArray(given)) return Object.entries(given);
+  const flat = given as string[];
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] as [string, string]] : []));
+}
+
 /**
  * Adds a receipt to the headers of a response.
  * @param rest of the arguments of `writeHead`: perhaps a message, and headers as an object or as a list
@@ -181,9 +188,10 @@ export function reportOutcome(response: ServerResponse, { finish, receipt }: Pai
 function withReceipt(response: ServerResponse, receipt: Readonly<Record<string, string>>, rest: unknown[]): unknown[] {
   const message = rest.filter((one) => typeof one === "string").slice(0, 1);
   const given = rest.find((one) => typeof one === "object" && one !== null);
-  const flat = Array.isArray(given) ? given.flat() : Object.entries(given ?? {}).flat();
-  // Set one by one: a later header of the same name replaces an earlier one, as in writeHead.
-  for (let i = 0; i + 1 < flat.length; i += 2) response.setHeader(String(flat[i]), flat[i + 1]);
+  const lines = linesOf(given ?? {});
+  // As writeHead does: they replace those that were set before, and a list may have several of one name.
+  for (const [name] of lines) response.removeHeader(name);
+  for (const [name, value] of lines) response.appendHeader(name, value);
   for (const [name, value] of Object.entries(receipt)) response.setHeader(name, value);
   response.setHeader("cache-control", privateCaching(response.getHeader("cache-control")));
   return message;
