@@ -137,6 +137,29 @@ describe("a paid tool that asks in MPP's format", function () {
     expect(tools.ran).to.deep.equal(["Rome 1"]);
   });
 
+  it("gets the proof also if its challenges name a header, which MCP does not have", async () => {
+    // Another server: its challenges have a header, and it gets the credential without.
+    const call = async (request: Parameters<Client["callTool"]>[0]) => {
+      const { challenge } = Object(request._meta?.["org.paymentauth/credential"]) as {
+        challenge?: { header?: string };
+      };
+      delete challenge?.header;
+      return client.callTool(request).catch((error: McpError) => {
+        for (const one of (error.data as { challenges: object[] }).challenges)
+          Object.assign(one, { header: "Payment-Authorization" });
+        throw error;
+      });
+    };
+    const before = await tools.received();
+    const result = await paying({ callTool: call } as unknown as Client).callTool({
+      name: "forecast",
+      arguments: { city: "Turin" },
+    });
+    expect(textOf(result)).to.equal("sunny");
+    expect(tools.ran).to.deep.equal(["Turin 1"]);
+    expect((await tools.received()) - before).to.equal(PRICE);
+  });
+
   it("is not paid if it names another server than the payer expects", async () => {
     const before = wallet.balance().total;
     const error = await rejection(paying(client, "http://other.example").callTool(OSLO));

@@ -237,6 +237,9 @@ class MppToolCall {
   }
 }
 
+/** Where MPP's method puts the credential: a challenge may name the second. */
+const CREDENTIAL_HEADERS = ["authorization", "payment-authorization"];
+
 /**
  * The proof that the paying fetch shows, and the challenge that it answers in MPP's format. A purchase that was interrupted may
  * have been begun in the other format than the one in which the tool asks now: the proof is the same.
@@ -245,7 +248,8 @@ function shownIn(init: RequestInit | undefined): { readonly payload?: Json; read
   const headers = new Headers(init?.headers);
   const proof = headers.get("x-payment-proof");
   if (proof !== null) return { payload: JSON.parse(proof) as Json };
-  const [token] = paymentSchemes([headers.get("authorization") ?? ""]).flatMap(({ rest }) => rest);
+  const values = CREDENTIAL_HEADERS.flatMap((name) => headers.get(name) ?? []);
+  const [token] = paymentSchemes(values).flatMap(({ rest }) => rest);
   return token === undefined ? {} : parseCredential(token);
 }
 
