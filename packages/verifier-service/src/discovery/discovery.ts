@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { DueListing, ListingKey, Store } from "../store/index.ts";
 import type { ServedDeployment } from "../x402/request.ts";
 import { type AskHost, hostAsker } from "./host.ts";
-import { listingKeyOf, NotListed } from "./listing.ts";
+import { listingKeyOf, NotListed } from "./listing-key.ts";
 import { type ListingReader, openListingReader } from "./reader.ts";
 import type { ListedResource } from "./schemas.ts";
 

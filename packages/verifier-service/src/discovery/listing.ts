@@ -1,4 +1,5 @@
-// Reads listings: which resource a payment is for, and how the resource's 402 describes it. All of it is untrusted.
+// Reads listings: how a resource's 402 describes the resource. All of it is untrusted.
+import { readStrictJson } from "@sotto/protocol/extend";
 import {
   isX402NestedAtMost,
   isX402RouteTemplate,
@@ -15,14 +16,12 @@ import {
   x402ListingTexts,
   x402Network,
 } from "@sotto/protocol/x402";
-import { parseStrictJson } from "@sotto/server";
 import type { ListingKey } from "../store/index.ts";
 import { checkDeployment, type ServedDeployment } from "../x402/request.ts";
-import { checkHostUrl, type HostAnswer } from "./host.ts";
+import type { HostAnswer } from "./host.ts";
+import { bazaarOf, type Json, NotListed, objectOf } from "./listing-key.ts";
 import { matchesSchema } from "./schema-check.ts";
 import type { ListedResource } from "./schemas.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Maximum payment requirements in a listing. */
 const MAX_ACCEPTS = 4;
@@ -32,38 +31,6 @@ export interface Listing {
   readonly key: ListingKey;
   readonly payTo: string;
   readonly item: Omit<ListedResource, "lastUpdated">;
-}
-
-/** Why something is not listed. Its message is for the resource server. */
-export class NotListed extends Error {
-  override readonly name = "NotListed";
-}
-
-const objectOf = (value: unknown): Json | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-
-const bazaarOf = (extensions: unknown): Json | undefined => objectOf(objectOf(extensions)?.[X402_BAZAAR]);
-
-/**
- * The resource of a settled payment, if its payload has the extension `bazaar`. The URL is the one that the proof
- * binds, not the one in the payload's `resource`. Query and fragment are left out, because they can reveal the payer
- * and the purchase.
- * @param resource `extra.resource` of the payment's requirements
- * @throws NotListed
- */
-export function listingKeyOf(extensions: unknown, resource: string, local: boolean): ListingKey | undefined {
-  const bazaar = bazaarOf(extensions);
-  if (bazaar === undefined) return undefined;
-  const url = URL.canParse(resource) ? new URL(resource) : undefined;
-  if (url === undefined) throw new NotListed("the resource must be a URL");
-  const problem = checkHostUrl(url, local);
-  if (problem !== undefined) throw new NotListed(problem);
-  const { type, method } = objectOf(objectOf(bazaar["info"])?.["input"]) ?? {};
-  const listed = X402_LISTED_METHODS.find((one) => one === method);
-  if (type !== "http" || listed === undefined)
-    throw new NotListed(`info.input must be of type http, with the method ${X402_LISTED_METHODS.join(" or ")}`);
-  const { routeTemplate } = bazaar;
-  return { url: url.origin + (isX402RouteTemplate(routeTemplate) ? routeTemplate : url.pathname), method: listed };
 }
 
 /**
@@ -112,10 +79,17 @@ export function assertListed(item: string): void {
   assertInfo(info, schema, method);
 }
 
+const refuse = (_: unknown, message: string): never => {
+  throw new NotListed(message);
+};
+
+/** @throws NotListed */
 function decodeRequired({ status, required = "" }: HostAnswer): Json {
   if (status !== 402) throw new NotListed(`the host responded with status ${status} instead of 402`);
   try {
-    const parsed = objectOf(parseStrictJson(Buffer.from(required, "base64")));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(required, "base64"));
+    // Not the `parseStrictJson` of @sotto/server, because the thread would load the HTTP server with it.
+    const parsed = objectOf(readStrictJson(text, "the 402", refuse));
     if (parsed?.["x402Version"] === X402_VERSION) return parsed;
   } catch {
     // Text that is not JSON is treated like JSON of another format.

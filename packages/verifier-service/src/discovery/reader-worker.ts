@@ -1,7 +1,8 @@
 // Code of the worker thread that reads listings.
 import { parentPort, workerData } from "node:worker_threads";
 import type { ServedDeployment } from "../x402/request.ts";
-import { assertListed, NotListed, readListing } from "./listing.ts";
+import { assertListed, readListing } from "./listing.ts";
+import { NotListed } from "./listing-key.ts";
 import type { ReaderReply, ReaderRequest } from "./reader.ts";
 
 const served = workerData as ServedDeployment;

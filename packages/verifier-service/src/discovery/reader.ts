@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 import type { ListingKey } from "../store/index.ts";
 import type { ServedDeployment } from "../x402/request.ts";
 import type { HostAnswer } from "./host.ts";
-import { type Listing, NotListed } from "./listing.ts";
+import type { Listing } from "./listing.ts";
+import { NotListed } from "./listing-key.ts";
 
 export type ReaderRequest = { readonly due: ListingKey; readonly answer: HostAnswer } | { readonly item: string };
 export interface ReaderReply {

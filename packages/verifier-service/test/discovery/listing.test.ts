@@ -1,6 +1,7 @@
 import { MAX_X402_LISTING_BYTES } from "@sotto/protocol/x402";
 import { expect } from "chai";
-import { listingKeyOf, NotListed, readListing } from "../../src/discovery/listing.ts";
+import { readListing } from "../../src/discovery/listing.ts";
+import { listingKeyOf, NotListed } from "../../src/discovery/listing-key.ts";
 import { accepts, encoded, LISTING, required, SERVED, WALLET } from "./support/required.ts";
 
 const URL_ = "https://data.example/weather";

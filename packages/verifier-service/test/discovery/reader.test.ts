@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { NotListed } from "../../src/discovery/listing.ts";
+import { NotListed } from "../../src/discovery/listing-key.ts";
 import { type ListingReader, openListingReader } from "../../src/discovery/reader.ts";
 import { encoded, LISTING, recursiveListing, required, SERVED, WALLET } from "./support/required.ts";
 
