@@ -5,11 +5,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { parseReceipt } from "@sotto/mpp";
+import { encodeChallenge, parseChallenges, parseReceipt } from "@sotto/mpp";
 import { mpp } from "@sotto/mpp/server";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto as onExpress } from "@sotto/resource-server/express";
 import { sotto as onHono } from "@sotto/resource-server/hono";
+import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
@@ -96,11 +97,11 @@ describe("the published mppx", function () {
     );
   });
 
-  const clientOf = (limit = PRICE) => {
+  const clientOf = (limit = PRICE, send = fetch) => {
     const call = (question: { to?: string; data: string }) => world.provider.call(question);
     const methods = [sottoCharge(wallet, world.service, call, limit)];
     // A second payment for the same request is never what the caller wants.
-    return Mppx.create({ methods, polyfill: false, maxPaymentRetries: 1 });
+    return Mppx.create({ methods, polyfill: false, maxPaymentRetries: 1, fetch: send });
   };
 
   for (const [name, start] of Object.entries(SERVERS))
@@ -168,6 +169,28 @@ describe("the published mppx", function () {
             ({ message }: Error) => message,
           );
           expect(failure).to.match(/^No method found for challenges: sotto\.charge|^this challenge is not paid/);
+        }
+        await wallet.scan();
+        expect(wallet.balance().total).to.equal(before);
+      });
+
+      it("pays no challenge for another token or through another service", async () => {
+        await wallet.scan();
+        const before = wallet.balance().total;
+        for (const [own, other] of [
+          [world.token.toLowerCase(), `0x${"1".repeat(40)}`],
+          [world.serviceUrl, "http://127.0.0.1:9/zk"],
+        ] as const) {
+          const swapped: typeof fetch = async (input, init) => {
+            const { status, headers } = await fetch(input, init);
+            const [challenge] = parseChallenges(headers.get("www-authenticate") ?? "");
+            const request = Buffer.from(challenge!.request, "base64url").toString();
+            expect(request).to.include(own);
+            const altered = { ...challenge!, request: Buffer.from(request.replace(own, other)).toString("base64url") };
+            return new Response(null, { status, headers: { "www-authenticate": encodeChallenge(altered) } });
+          };
+          const failure = await anyRejection(clientOf(PRICE, swapped).fetch(`${origin}/report`));
+          expect((failure as Error).message).to.match(/^this challenge is for another/);
         }
         await wallet.scan();
         expect(wallet.balance().total).to.equal(before);

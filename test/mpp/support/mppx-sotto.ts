@@ -9,8 +9,13 @@ export function sottoCharge(wallet: Wallet, service: SottoService, call: EthCall
   const schema = { credential: { payload: json }, request: json };
   return Method.toClient(Method.from({ name: "sotto", intent: "charge", schema }), {
     async createCredential({ challenge }) {
-      const { amount, binding, signature, resource } = parseCharge(PaymentRequest.serialize(challenge.request));
+      const { amount, asset, binding, signature, resource, ...asked } = parseCharge(
+        PaymentRequest.serialize(challenge.request),
+      );
       if (resource === undefined || amount > limit) throw new Error("this challenge is not paid");
+      const { chainId, pool, token } = wallet.pool;
+      if (binding.chainId !== chainId || binding.pool !== pool || asset !== token || asked.service !== service.url)
+        throw new Error("this challenge is for another chain, pool, token or service");
       if (!(await verifyBindingSignature(binding, signature, call))) throw new Error("the recipient did not sign");
       const recipient = { wallet: binding.wallet, shieldedAddress: binding.key };
       const { bundle } = await wallet.pay({ recipient, amount, resourceUrl: resource });
