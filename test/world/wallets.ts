@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
-import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
@@ -28,7 +28,7 @@ export const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, un
 const TOKENS = 10n ** 15n;
 
 export interface World extends DeploymentManifest {
-  readonly node: LocalNode;
+  readonly node: Pick<DeployedNode, "url">;
   readonly provider: JsonRpcProvider;
   readonly depositor: JsonRpcSigner;
   readonly serviceUrl: string;
@@ -44,6 +44,7 @@ export function openWorld(settings: Readonly<Record<string, string>> = {}): Prom
   return shared;
 }
 
+/** Closes every world of the run. */
 export async function closeWorld(): Promise<void> {
   shared = undefined;
   for (let end = ending.pop(); end; end = ending.pop()) await end();
@@ -52,7 +53,14 @@ export async function closeWorld(): Promise<void> {
 atEnd(closeWorld);
 
 async function create(settings: Readonly<Record<string, string>>): Promise<World> {
-  const node = await startDeployedNode();
+  return createWorld(await startDeployedNode(), settings);
+}
+
+/**
+ * Opens a world on a node of the caller's own, which is stopped after all tests of the run.
+ * @param settings the settings of the service, in addition to its usual ones
+ */
+export async function createWorld(node: DeployedNode, settings: Readonly<Record<string, string>> = {}): Promise<World> {
   ending.push(() => node.stop());
   const { deployment } = node;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
