@@ -83,22 +83,25 @@ const SAMPLE: Wanted = {
 export class Challenges {
   readonly #config: MppConfig;
   readonly #paywall: Charging;
+  readonly #maxLength: number;
 
-  constructor(config: MppConfig, paywall: Charging) {
+  /** @param maxLength of a challenge that names its URL, characters. Default: what fits into the headers of a 402 */
+  constructor(config: MppConfig, paywall: Charging, maxLength = MAX_LENGTH) {
     this.#config = config;
     this.#paywall = paywall;
+    this.#maxLength = maxLength;
   }
 
   /** Characters by which the challenges of this server are too long even without the URL; 0 if they fit. */
   get excess(): number {
     const challenge = this.#create(SAMPLE, undefined);
-    return Math.max(0, encodeChallenge(challenge).length - MAX_LENGTH);
+    return Math.max(0, encodeChallenge(challenge).length - this.#maxLength);
   }
 
   /** A new challenge. It names the URL if there is room; a client that sent the request knows it in any case. */
   issue(wanted: Wanted): MppChallenge {
     const named = this.#create(wanted, wanted.resource);
-    return encodeChallenge(named).length <= MAX_LENGTH ? named : this.#create(wanted, undefined);
+    return encodeChallenge(named).length <= this.#maxLength ? named : this.#create(wanted, undefined);
   }
 
   #create(wanted: Wanted, resource: string | undefined): MppChallenge {

@@ -65,11 +65,12 @@ export const mpp = (options: MppOptions): PaymentMethod => ({
 const headerOf = (options: MppOptions): string => (Object(options) as Partial<MppOptions>).header ?? CREDENTIAL_HEADER;
 
 /**
- * Makes and checks challenges for a transport that is not HTTP, and has no headers.
+ * Makes and checks challenges for a transport that is not HTTP, and has no headers. They always name what is paid for, because
+ * there is no URL from which the client would know it.
  * @throws PaywallError INVALID_OPTION
  */
 export const createChallenges = (options: MppOptions, core: PaywallCore): Challenges =>
-  new Challenges({ ...parseMpp(options, core.origin), header: undefined }, core);
+  new Challenges({ ...parseMpp(options, core.origin), header: undefined }, core, Number.POSITIVE_INFINITY);
 
 class OpenMpp implements OpenMethod {
   readonly #core: PaywallCore;

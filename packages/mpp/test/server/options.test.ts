@@ -1,16 +1,20 @@
 import type { PaywallCore } from "@sotto/resource-server";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { type MppOptions, mpp } from "../../src/server.ts";
+import { parseCharge } from "../../src/index.ts";
+import { createChallenges, type MppOptions, mpp } from "../../src/server.ts";
 import { charge } from "../core/support/charge.ts";
 
 const SECRET = "a-secret-that-only-this-test-knows";
 
 /** Opens the method; its paywall is used only for requests. */
-function open(options: unknown, changes: Partial<PaywallCore> = {}): unknown {
+const open = (options: unknown, changes: Partial<PaywallCore> = {}): unknown =>
+  mpp(options as MppOptions).open(coreOf(changes));
+
+function coreOf(changes: Partial<PaywallCore>): PaywallCore {
   const { binding, signature, service } = charge();
   const core = { origin: "https://data.example", binding, signature, service, clock: Date.now, ...changes };
-  return mpp(options as MppOptions).open(core as PaywallCore);
+  return core as PaywallCore;
 }
 
 describe("the options of mpp", () => {
@@ -55,5 +59,16 @@ describe("the options of mpp", () => {
   it("refuse a paywall whose challenges would not fit into a header", () => {
     expectCode("INVALID_OPTION", () => open({ secret: SECRET }, { signature: `0x${"11".repeat(800)}` }));
     expect(open({ secret: SECRET }, { signature: `0x${"11".repeat(300)}` })).to.be.an("object");
+  });
+});
+
+describe("the challenges of a transport without headers", () => {
+  it("name what is paid for, whatever the length of the signature", () => {
+    const { asset, decimals } = charge();
+    const resource = `https://data.example/mcp/tool/forecast?arguments=${"a".repeat(64)}`;
+    // A wallet contract may sign with passkeys or for many owners.
+    const challenges = createChallenges({ secret: SECRET }, coreOf({ signature: `0x${"11".repeat(600)}` }));
+    const challenge = challenges.issue({ method: "POST", resource, price: 1n, asset, decimals, body: undefined });
+    expect(parseCharge(challenge.request).resource).to.equal(resource);
   });
 });
