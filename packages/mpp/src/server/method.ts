@@ -65,7 +65,7 @@ export const mpp = (options: MppOptions): PaymentMethod => ({
 const headerOf = (options: MppOptions): string => (Object(options) as Partial<MppOptions>).header ?? CREDENTIAL_HEADER;
 
 /**
- * Makes and checks challenges for a transport that is not HTTP, and has no headers. They always name what is paid for, because
+ * Makes and checks challenges for a transport that is not HTTP, and has no headers. They always name the resource, because
  * there is no URL from which the client would know it.
  * @throws PaywallError INVALID_OPTION
  */

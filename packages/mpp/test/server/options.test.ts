@@ -63,7 +63,7 @@ describe("the options of mpp", () => {
 });
 
 describe("the challenges of a transport without headers", () => {
-  it("name what is paid for, whatever the length of the signature", () => {
+  it("name the resource, also with a long signature", () => {
     const { asset, decimals } = charge();
     const resource = `https://data.example/mcp/tool/forecast?arguments=${"a".repeat(64)}`;
     // A wallet contract may sign with passkeys or for many owners.
