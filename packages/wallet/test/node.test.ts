@@ -48,6 +48,21 @@ describe("a faulty node", () => {
     expect(error.code).to.equal("ROOT_MISMATCH");
   });
 
+  it("may answer with the state of the block that it mines: the root is read again", async () => {
+    let answers = 0;
+    const mining = changed(world, {
+      call: async (call, block) => {
+        // The first call reads the root, as it is after the next append.
+        const isEarly = call.data === poolInterface.encodeFunctionData("root") && answers++ === 0;
+        return isEarly ? `0x${"07".repeat(32)}` : world.chain.call(call, block);
+      },
+    });
+    const wallet = await world.wallet({ seed: SEED, chain: mining });
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(11_000n);
+    expect(answers).to.equal(2);
+  });
+
   it("is detected if it omits one append of several", async () => {
     await world.deposit(await world.wallet(), [7_000n]);
     await world.append();

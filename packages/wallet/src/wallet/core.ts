@@ -5,6 +5,7 @@ import {
   type ChainSource,
   chainTime,
   clockLead,
+  delay,
   MAX_CLOCK_LEAD_SECONDS,
   poolViews,
   readNewest,
@@ -43,6 +44,12 @@ export type WalletProver = Pick<Prover, "prove"> &
     /** The set of keys that it proves with, which must be the pool's. */
     artifacts: Pick<Prover["artifacts"], "set">;
   };
+
+/**
+ * Pauses, ms, before the wallet reads the root at the newest block again. Anvil answers a call at this block with the state
+ * of the next one while it mines it. Older blocks are read once.
+ */
+const ROOT_REREADS = [50, 150, 500];
 
 /** Seconds to keep a proof after its validUntil: the proof is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
@@ -312,14 +319,19 @@ export class WalletCore {
     if (confirmed === undefined) return;
     const { root, size } = this.confirmedTree();
     const views = poolViews(chain, info.pool);
-    const newest = await views.root(confirmed.number).catch(async (error: unknown) => {
-      // A node without historical state still knows whether the pool ever had this root (the empty root is not recorded).
-      if (!(error instanceof ChainError) || !["NODE_ERROR", "CALL_REVERTED"].includes(error.code)) throw error;
-      const isKnown = (node: ChainSource, block?: number) => poolViews(node, info.pool).isKnownRoot(root, block);
-      const known = size === 0 || (await readNewest(chain, isKnown, (answer) => answer));
-      return known ? root : undefined;
-    });
-    if (newest === root) return;
+    const read = () =>
+      views.root(confirmed.number).catch(async (error: unknown) => {
+        // A node without historical state still knows whether the pool ever had this root (the empty root is not recorded).
+        if (!(error instanceof ChainError) || !["NODE_ERROR", "CALL_REVERTED"].includes(error.code)) throw error;
+        const isKnown = (node: ChainSource, block?: number) => poolViews(node, info.pool).isKnownRoot(root, block);
+        const known = size === 0 || (await readNewest(chain, isKnown, (answer) => answer));
+        return known ? root : undefined;
+      });
+    if ((await read()) === root) return;
+    for (const pause of confirmed.number === this.sync.height ? ROOT_REREADS : []) {
+      await delay(pause, signal);
+      if ((await read()) === root) return;
+    }
     if ((await chain.block(confirmed.number))?.hash !== confirmed.hash)
       throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan; try again");
     throw new WalletError(
