@@ -5,7 +5,7 @@ import type { Payment } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { ScriptedPaywall } from "./support/scripted.ts";
+import { immutableRequest, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall around a handler", function () {
   slow(this, "a chain, a service and proofs");
@@ -81,5 +81,26 @@ describe("a paywall around a handler", function () {
     const broken = await withPayment(() => Response.error(), paywall)(new Request("http://anywhere/"));
     expect(broken.type).to.equal("error");
     expect(paywall.outcomes).to.deep.equal([302, 500]);
+  });
+
+  it("removes headers of a request whose headers are immutable", async () => {
+    const method = new ScriptedPaywall();
+    method.removedHeaders = [{ name: "X-Password" }, { name: "Authorization", scheme: "Payment" }];
+    const asked: unknown[] = [];
+    method.judges(async (request) => {
+      const body = await request.peekBody?.(100);
+      asked.push(request.header("x-password"), request.header("authorization"), Buffer.from(body ?? []).toString());
+      return method.paid();
+    });
+    const handler = withPayment(async (request) => Response.json([...request.headers, await request.text()]), method);
+    const sent = { "x-password": "sesame", authorization: "Bearer a, Payment b", "x-other": "c" };
+    const seen = await handler(immutableRequest("http://anywhere/", sent));
+    expect(await seen.json()).to.deep.equal([
+      ["authorization", "Bearer a"],
+      ["content-type", "text/plain;charset=UTF-8"],
+      ["x-other", "c"],
+      "a body",
+    ]);
+    expect(asked).to.deep.equal([["sesame"], ["Bearer a, Payment b"], "a body"]);
   });
 });

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { stream } from "hono/streaming";
-import { PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+import { immutableRequest, PREFLIGHT, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
 describe("a paywall in Hono", function () {
   slow(this, "a chain, a service and proofs");
@@ -89,5 +89,18 @@ describe("a paywall in Hono", function () {
     app.onError((_error, c) => c.text("tea", 418));
     expect((await app.request("/")).status).to.equal(418);
     expect(paywall.outcomes).to.deep.equal([418]);
+  });
+
+  it("removes headers of a request whose headers are immutable", async () => {
+    const method = new ScriptedPaywall();
+    method.removedHeaders = [{ name: "X-Password" }];
+    const app = new Hono();
+    app.use("*", honoPaywall(method));
+    app.post("/", async (c) =>
+      c.json([c.req.header("x-password") ?? "none", c.req.header("x-other"), await c.req.text()]),
+    );
+    const answer = await app.fetch(immutableRequest("http://anywhere/", { "x-password": "sesame", "x-other": "c" }));
+    expect(await answer.json()).to.deep.equal(["none", "c", "a body"]);
+    expect(method.requests[0]!.header("x-password")).to.deep.equal(["sesame"]);
   });
 });

@@ -13,6 +13,16 @@ export const REFUSAL = {
   body: {},
 } as const;
 
+/** A POST whose headers cannot be changed, as Deno's server and workers give requests to handlers. */
+export function immutableRequest(url: string, headers: Readonly<Record<string, string>>): Request {
+  const request = new Request(url, { method: "POST", body: "a body", headers });
+  const refuse = () => {
+    throw new TypeError("Headers are immutable");
+  };
+  Object.assign(request.headers, { set: refuse, delete: refuse, append: refuse });
+  return request;
+}
+
 /** Invalid options. */
 export const NONSENSE = { origin: "nowhere" } as never;
 

@@ -23,23 +23,41 @@ export interface PaywalledHandler<Rest extends readonly unknown[]> {
   close(): Promise<void>;
 }
 
+/** The Request that the handler gets. Hono's `c.req` is one. */
+export interface HeldRequest {
+  raw: Request;
+}
+
 /**
  * Reads a Request. The URL was normalized when the Request was created, and the handler sees that same URL. `Headers`
  * has joined the values of a repeated header: two joined proofs are not JSON and get 400.
  */
-export function fetchRequest(request: Request): PaywallRequest {
-  const { url, method, headers } = request;
+export function fetchRequest(held: HeldRequest): PaywallRequest {
+  const { url, method, headers } = held.raw;
   const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? "";
   const header = (name: string): string[] => [headers.get(name)].filter((value) => value !== null);
-  const body = (maxBytes: number) => readBody(request, maxBytes, AbortSignal.timeout(BODY_MS));
-  const peek = (maxBytes: number) => peekBody(request, maxBytes);
+  const body = (maxBytes: number) => readBody(held.raw, maxBytes, AbortSignal.timeout(BODY_MS));
+  const peek = (maxBytes: number) => peekBody(held.raw, maxBytes);
   return { method, target: target.startsWith("/") ? target : `/${target}`, header, body, peekBody: peek };
 }
 
-/** Replaces a header before handlers and loggers see it; no lines remove it. */
-export function replaceHeader(request: Request, name: string, lines: readonly string[]): void {
-  if (lines.length === 0) request.headers.delete(name);
-  else request.headers.set(name, lines.join(", "));
+/**
+ * Replaces a header before handlers and loggers see it; no lines remove it. Deno's server and workers give requests whose
+ * headers are immutable: then the handler gets a new Request, which takes the body with it.
+ */
+export function replaceHeader(held: HeldRequest, name: string, lines: readonly string[]): void {
+  const { raw } = held;
+  if (!raw.headers.has(name)) return;
+  const replaceIn = (headers: Headers): void =>
+    lines.length === 0 ? headers.delete(name) : headers.set(name, lines.join(", "));
+  try {
+    replaceIn(raw.headers);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const headers = new Headers(raw.headers);
+    replaceIn(headers);
+    held.raw = new Request(raw, { headers });
+  }
 }
 
 /** Reads a copy of a body, so that the handler can read it. */
@@ -91,9 +109,10 @@ export function withPayment<Rest extends readonly unknown[]>(
 ): PaywalledHandler<Rest> {
   const paywall = new OpeningPaywall(source);
   const serve = async (request: Request, ...rest: Rest): Promise<Response> => {
-    const decision = await paywall.decide(fetchRequest(request), (name, lines) => replaceHeader(request, name, lines));
+    const held = { raw: request };
+    const decision = await paywall.decide(fetchRequest(held), (name, lines) => replaceHeader(held, name, lines));
     if (decision.kind === "free") {
-      const response = await handler(request, undefined, ...rest);
+      const response = await handler(held.raw, undefined, ...rest);
       return decision.headers === undefined ? response : withHeaders(response, decision.headers);
     }
     if (decision.kind === "preflight") return new Response(null, { status: 204, headers: decision.headers });
@@ -110,7 +129,7 @@ export function withPayment<Rest extends readonly unknown[]>(
       return new Response(null, { status: 503 });
     }
     try {
-      const response = await handler(request, decision.payment, ...rest);
+      const response = await handler(held.raw, decision.payment, ...rest);
       // Response.error() has status 0; servers treat it as a failure.
       const outcome = response.status === 0 ? 500 : response.status;
       await decision.finish(request.signal.aborted ? "aborted" : outcome);

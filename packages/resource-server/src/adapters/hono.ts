@@ -32,7 +32,7 @@ const bindings = (c: Context): NodeBindings => (typeof c.env === "object" && c.e
 
 /** The target is the one that Hono uses for routing. On node-server, a repeated header keeps its separate values. */
 function honoRequest(c: Context): PaywallRequest {
-  const request = fetchRequest(c.req.raw);
+  const request = fetchRequest(c.req);
   const { incoming } = bindings(c);
   if (incoming === undefined) return request;
   const { header, client } = nodeRequest(incoming, request.target);
@@ -40,7 +40,7 @@ function honoRequest(c: Context): PaywallRequest {
 }
 
 function replace(c: Context, name: string, lines: readonly string[]): void {
-  replaceInRequest(c.req.raw, name, lines);
+  replaceInRequest(c.req, name, lines);
   const { incoming } = bindings(c);
   if (incoming !== undefined) replaceHeader(incoming, name, lines);
 }
