@@ -31,9 +31,17 @@ export interface RedemptionParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** A token that waits for the spender's answer. */
+interface Asked {
+  readonly opens: string;
+  readonly holder: Promise<string | undefined>;
+}
+
 export class Redemption {
   readonly #parts: RedemptionParts;
   readonly #spender: Spender;
+  /** By the token's id. */
+  readonly #asked = new Map<string, Set<Asked>>();
   /** The tokens whose handlers run in this process, or whose return is being stored, by id. */
   readonly #running = new Map<string, Spend>();
   /** Tokens spent by this process so far. */
@@ -61,12 +69,33 @@ export class Redemption {
     // Its handler may still fail, and then the token opens the same request again.
     const isBusy = () => this.#running.get(id)?.opens === spend.opens;
     const wasBusy = isBusy();
-    const holder = await this.#spender.spend(token.header, spend);
+    const holder = await this.#spend(id, token.header, spend);
     if (holder === undefined)
-      throw wasBusy || isBusy() ? new CheckFailed("PREPAID_BUSY", 2) : new CheckFailed("PREPAID_SPENT");
+      throw wasBusy || isBusy() || (await this.#isBeingSpent(id, spend.opens))
+        ? new CheckFailed("PREPAID_BUSY", 2)
+        : new CheckFailed("PREPAID_SPENT");
     this.spent += 1;
     this.#running.set(id, spend);
     return { id: `prepaid:${id}`, key, finish: this.#finish(id, spend, holder) };
+  }
+
+  async #spend(id: string, header: string, spend: Spend): Promise<string | undefined> {
+    const asked = { opens: spend.opens, holder: this.#spender.spend(header, spend) };
+    const all = this.#asked.get(id) ?? new Set();
+    this.#asked.set(id, all.add(asked));
+    try {
+      return await asked.holder;
+    } finally {
+      all.delete(asked);
+      if (all.size === 0) this.#asked.delete(id);
+    }
+  }
+
+  /** Whether a request that is still waiting spends the token: batches end in any order, so the refusal may be known first. */
+  async #isBeingSpent(id: string, opens: string): Promise<boolean> {
+    const others = [...(this.#asked.get(id) ?? [])].filter((asked) => asked.opens === opens);
+    const holders = await Promise.all(others.map(({ holder }) => holder.catch(() => undefined)));
+    return holders.some((holder) => holder !== undefined);
   }
 
   #finish(id: string, spend: Spend, holder: string): SpentToken["finish"] {

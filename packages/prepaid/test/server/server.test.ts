@@ -131,6 +131,26 @@ overDatabases("prepaid tokens", EVERY_DATABASE, (newUrl) => {
     expect(again).to.deep.equal(["paid", "402 later"]);
   });
 
+  it("are busy also if a refusal is known before the batch that spends them", async () => {
+    const [token] = await tokensOf(server, 1);
+    const { spendReturned } = PrepaidStore.prototype;
+    let calls = 0;
+    let refused = 0;
+    PrepaidStore.prototype.spendReturned = async function (...parts) {
+      const isFirst = ++calls === 1;
+      const result = await spendReturned.apply(this, parts);
+      if (isFirst) await eventually(async () => refused > 0);
+      refused += parts[0].length - result.size;
+      return result;
+    };
+    try {
+      const decisions = await Promise.all(Array.from({ length: 150 }, () => show(server, token!)));
+      expect([...new Set(decisions.map(told))].sort()).to.deep.equal(["402 later", "paid"]);
+    } finally {
+      PrepaidStore.prototype.spendReturned = spendReturned;
+    }
+  });
+
   it("are refused for another price, origin or epoch, or if the key is not the merchant's", async () => {
     const [token, foreign] = [
       (await tokensOf(server, 1))[0]!,
