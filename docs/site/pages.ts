@@ -72,6 +72,7 @@ export const GROUPS: readonly Group[] = [
       "docs/errors.md",
       "docs/versioning.md",
       "docs/deploy.md",
+      "docs/chains.md",
       "docs/ceremony.md",
     ],
   },

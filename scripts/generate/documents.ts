@@ -3,6 +3,7 @@
 
 import { FIGURE_PAGES } from "@sotto/bench/record/performance";
 import { runGenerators } from "@sotto/keys/generate/generated-file";
+import { generateChainProperties } from "./chains.ts";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
 import { generateMppVectors } from "./mpp.ts";
 import { generatePurchase } from "./purchase.ts";
@@ -15,6 +16,7 @@ await runGenerators(
   generateExits,
   generateOpenApi,
   generateSettings,
+  generateChainProperties,
   generateX402Vectors,
   generateMppVectors,
   ...FIGURE_PAGES,

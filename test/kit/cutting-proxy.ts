@@ -1,12 +1,18 @@
-// A proxy between the deployer and its node that fails midway: after a number of transactions, it drops all connections
-// or stops answering.
+// A proxy between a program and its node that fails midway: after a number of transactions, it drops all connections
+// or stops answering. It can also answer in place of the node, like the node of a chain that lacks something.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** An address without code. */
-const EMPTY = 0x99;
-/** The recipient of a call in a JSON-RPC request. */
-const recipient = (address: number): string => `"to":"0x${address.toString(16).padStart(40, "0")}"`;
+interface RpcRequest {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+/** A response that replaces the node's: a result, or an error. */
+export type Altered =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } };
 
 export class CuttingProxy {
   /** Transactions to forward before the proxy breaks; the node receives the last one, but its response is lost. */
@@ -14,10 +20,8 @@ export class CuttingProxy {
   sent = 0;
   /** Called for each request after the first transaction, in place of a response; the client then waits forever. */
   hold: (() => void) | undefined;
-  /** The block number to report as the newest one instead of the node's. */
-  blockNumber: string | undefined;
-  /** The precompile that calls do not find: they reach an address without code, as on a chain without it. */
-  withoutPrecompile: number | undefined;
+  /** Chooses the requests that the node does not answer, as if its chain were another one. */
+  alter: ((method: string, params: readonly unknown[]) => Altered | undefined) | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -25,30 +29,36 @@ export class CuttingProxy {
     this.#server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const asked = Buffer.concat(chunks).toString("utf8");
-      const hidden = this.withoutPrecompile;
-      const body = hidden === undefined ? asked : asked.replaceAll(recipient(hidden), recipient(EMPTY));
+      const body = Buffer.concat(chunks).toString("utf8");
       if (this.left < 0) return void response.socket?.destroy();
       if (this.hold !== undefined && this.sent > 0) return void this.hold();
       const transactions = body.split('"eth_sendRawTransaction"').length - 1;
       const headers = { "content-type": "application/json" };
       const answer = await fetch(target, { method: "POST", headers, body }).then((reply) => reply.text());
-      if (this.blockNumber !== undefined && body.includes('"eth_blockNumber"'))
-        return void response
-          .writeHead(200, headers)
-          .end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result: this.blockNumber }));
       this.sent += transactions;
       this.left -= transactions;
       if (this.left < 0) {
         for (const socket of this.#sockets) socket.destroy();
         return;
       }
-      response.writeHead(200, headers).end(answer);
+      response.writeHead(200, headers).end(this.#altered(body, answer));
     });
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
+  }
+
+  #altered(body: string, answer: string): string {
+    const { alter } = this;
+    if (alter === undefined) return answer;
+    const [asked, answered] = [JSON.parse(body), JSON.parse(answer)] as (RpcRequest | RpcRequest[])[];
+    const responses = [answered].flat() as object[];
+    const replaced = [asked!].flat().map(({ id, method, params = [] }, index) => {
+      const found = alter(method, params);
+      return found === undefined ? responses[index] : { jsonrpc: "2.0", id, ...found };
+    });
+    return JSON.stringify(Array.isArray(asked) ? replaced : replaced[0]);
   }
 
   async listen(): Promise<string> {

@@ -3,18 +3,31 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { authorizationProblem } from "@sotto/deploy/chain/authorizations";
+import {
+  CHAIN_PROPERTIES,
+  lacksOf,
+  MAX_CODE_BYTES,
+  MAX_CREATION_BYTES,
+  MAX_TRANSACTION_GAS,
+} from "@sotto/deploy/chain/properties";
 import { compareDeployment, differs } from "@sotto/deploy/check";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
-import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
+import { type DeploymentManifest, parseAddress, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
-import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
+import { type Altered, CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
-import { HDNodeWallet, JsonRpcProvider } from "ethers";
+import { AbiCoder, HDNodeWallet, id, JsonRpcProvider } from "ethers";
+import hre from "hardhat";
 import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
+import { LACKING_CHAINS } from "./support/lacking-chains.ts";
 
+const snapshot = JSON.parse(
+  readFileSync(join(import.meta.dirname, "..", "contracts", "gas.snapshot.json"), "utf8"),
+) as { "settle.64": number };
 const MNEMONIC = "test test test test test test test test test test test junk";
 const deployer = HDNodeWallet.fromPhrase(MNEMONIC);
 /** Verifier, verifier, verifier, hash, test dollar, pool. */
@@ -67,15 +80,66 @@ describe("deploying to a network", function () {
       await run("packages/deploy/src/main.ts", ["--network", "../x", "--test-token", "yes"]),
       "NETWORK_INVALID",
     );
-    proxy.blockNumber = "0x12345678";
-    expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE");
-    proxy.blockNumber = undefined;
-    for (const precompile of [6, 7, 8]) {
-      proxy.withoutPrecompile = precompile;
-      expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE", `precompile at address ${precompile} `);
-    }
-    proxy.withoutPrecompile = undefined;
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
+  });
+
+  it("rejects a chain that lacks a property before anything is sent, and names what it lacks", async () => {
+    const names = LACKING_CHAINS.map(({ property }) => property);
+    expect([...new Set(names)]).to.deep.equal(CHAIN_PROPERTIES.map(({ name }) => name));
+    const firsts = LACKING_CHAINS.filter(({ property }, index) => names.indexOf(property) === index);
+    const required = firsts.filter(({ property }) => property !== "logs of many blocks");
+    try {
+      for (const lacking of [required.filter(({ property }) => property === "block numbers"), required]) {
+        proxy.alter = (...request) =>
+          lacking.map(({ alter }) => alter(...request)).find((answer) => answer !== undefined);
+        const refused = await deploy("--test-token", "yes");
+        expectRefused(refused, "CHAIN_UNSUITABLE", ...lacking.map(({ property }) => `${property}: `));
+        expect(refused.stderr.split("; ")).to.have.length(lacking.length);
+      }
+    } finally {
+      proxy.alter = undefined;
+    }
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
+    expect(existsSync(journal)).to.equal(false);
+  });
+
+  it("tests each property by requests, and a node that does not answer is not a chain that lacks one", async () => {
+    const through = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+    const ask = (method: string, params: unknown[]): Promise<unknown> => through.send(method, params);
+    try {
+      expect(await lacksOf(ask)).to.deep.equal([]);
+      for (const { property, found, alter } of LACKING_CHAINS) {
+        proxy.alter = alter;
+        for (const { name, find } of CHAIN_PROPERTIES) {
+          // 67 pairings take half a second.
+          if (name === "pairings of a batch" && property !== name) continue;
+          const problem = await find(ask);
+          if (name === property) expect(problem, name).to.include(found);
+          else expect(problem, `${name} if ${property} is missing`).to.equal(undefined);
+        }
+      }
+      proxy.alter = undefined;
+      proxy.left = -1;
+      const failure: unknown = await lacksOf(ask).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error);
+    } finally {
+      proxy.alter = undefined;
+      proxy.mend();
+      through.destroy();
+    }
+  });
+
+  it("tests for limits that this tree's contracts and batches need", async () => {
+    for (const name of ["ShieldedPool", "PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"]) {
+      const { bytecode, deployedBytecode } = await hre.artifacts.readArtifact(name);
+      // The pool's constructor has six arguments of one word.
+      expect(bytecode.length / 2 - 1 + 6 * 32, name).to.be.at.most(MAX_CREATION_BYTES);
+      expect(deployedBytecode.length / 2 - 1, name).to.be.at.most(MAX_CODE_BYTES);
+    }
+    const batch = BigInt(snapshot["settle.64"]);
+    const calldata = 64n * 708n * 16n;
+    const needed = ((batch + calldata) * 5n) / 4n;
+    expect(needed <= MAX_TRANSACTION_GAS).to.equal(true);
   });
 
   it("rejects development keys on chains that are not local", async () => {
@@ -160,17 +224,16 @@ describe("deploying to a network", function () {
     const result = await check(file);
     expectRefused(result, "DEPLOYMENT_DIFFERS", what);
     expect(result.stdout).to.match(new RegExp(`^DIFFERS ${what}`, "m"));
-    for (const precompile of [6, 7, 8]) {
-      proxy.withoutPrecompile = precompile;
-      const elsewhere = await run("packages/deploy/src/check-main.ts", [
-        "--file",
-        join(folder, `${network}.json`),
-        "--rpc",
-        url,
-      ]);
-      expectRefused(elsewhere, "DEPLOYMENT_DIFFERS", `missing BN254 precompiles: expected none, found ${precompile}`);
-    }
-    proxy.withoutPrecompile = undefined;
+    const [elsewhere] = LACKING_CHAINS.filter(({ property }) => property === "BN254 precompiles");
+    proxy.alter = elsewhere!.alter;
+    const manifestFile = join(folder, `${network}.json`);
+    const there = await run("packages/deploy/src/check-main.ts", ["--file", manifestFile, "--rpc", url]);
+    expectRefused(
+      there,
+      "DEPLOYMENT_DIFFERS",
+      "BN254 precompiles: expected suitable, found no precompile at address 6",
+    );
+    proxy.alter = undefined;
     const missing = `0x${"99".repeat(20)}`;
     const absent = { ...contracts, pool: { ...contracts.pool, address: missing } };
     writeFileSync(file, JSON.stringify({ ...manifest, pool: missing, contracts: absent }));
@@ -187,6 +250,43 @@ describe("deploying to a network", function () {
       "http://127.0.0.1:1",
     ]);
     expectRefused(nowhere, "NODE_UNREACHABLE");
+  });
+
+  it("redeems an authorization of nothing to learn whether the token has EIP-3009", async () => {
+    const through = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+    const token = parseAddress(manifest.token);
+    const found = (chainId = manifest.chainId) =>
+      authorizationProblem((method, params) => through.send(method, params), token, chainId);
+    const selector = (signature: string) => id(signature).slice(0, 10);
+    const answering = (signature: string, answer: Altered): CuttingProxy["alter"] => {
+      const start = selector(signature);
+      return (method, [call]) =>
+        method === "eth_call" && String((call as { data?: string }).data).startsWith(start) ? answer : undefined;
+    };
+    const redeem = "receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
+    const reverted: Altered = { error: { code: 3, message: "execution reverted" } };
+    try {
+      expect(await found()).to.equal(undefined);
+      expect(await found(1)).to.include("DOMAIN_SEPARATOR");
+      const lacking: [string, Altered, string][] = [
+        ["version()", reverted, "no name, version and DOMAIN_SEPARATOR"],
+        ["version()", { result: AbiCoder.defaultAbiCoder().encode(["string"], ["3"]) }, 'version "3"'],
+        ["DOMAIN_SEPARATOR()", { result: "0x" }, "no name, version and DOMAIN_SEPARATOR"],
+        ["DOMAIN_SEPARATOR()", { result: `0x${"11".repeat(32)}` }, "is not that of name"],
+        [redeem, reverted, "refuses a valid authorization"],
+        [redeem, { result: "0x" }, "accepts an authorization for another chain"],
+      ];
+      for (const [signature, answer, problem] of lacking) {
+        proxy.alter = answering(signature, answer);
+        expect(await found(), problem).to.include(problem);
+      }
+      proxy.alter = undefined;
+      const good = await check(join(folder, `${network}.json`));
+      expect(good.stdout).to.include("deposits by EIP-3009: supported");
+    } finally {
+      proxy.alter = undefined;
+      through.destroy();
+    }
   });
 
   it("lets a service start from its manifest, but not with other keys or settings", async () => {

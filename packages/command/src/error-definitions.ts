@@ -279,8 +279,10 @@ export const SCRIPT_ERRORS = {
 
   // Deployment and the local chain
   CHAIN_UNSUITABLE: {
-    means: "Contracts on this chain see different block numbers than its nodes, as on Arbitrum.",
-    cause: "On such chains, a contract's block number is that of the parent chain.",
+    means: "The chain or its node lacks something that a pool needs; the message lists what.",
+    cause:
+      "Contracts there see different block numbers than nodes report, as on Arbitrum; or an opcode or a precompile is missing.",
+    remedy: "use another node of the chain; if it lacks the same, choose another chain: see `docs/chains.md`",
   },
   DEPLOYMENT_DIFFERS: {
     means: "The chain, the manifest and this tree do not match; the message lists the differences.",

@@ -5,9 +5,10 @@ import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
 import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from "ethers";
 import hre from "hardhat";
-import { hasSameBlockNumbers } from "./block-numbers.ts";
 import { contractNames, isCompiled } from "./bytecode.ts";
-import { missingPrecompiles } from "./precompiles.ts";
+import type { Ask } from "./chain/ask.ts";
+import { authorizationProblem } from "./chain/authorizations.ts";
+import { CHAIN_PROPERTIES } from "./chain/properties.ts";
 import { poolArguments } from "./verification.ts";
 
 const POOL = [
@@ -18,6 +19,9 @@ const POOL = [
   "function noteAppendVerifier() view returns (address)",
   "function noteHasher() view returns (address)",
 ];
+
+/** What is printed for a property that the chain has. */
+const SUITABLE = "suitable";
 
 export interface Comparison {
   readonly what: string;
@@ -71,16 +75,12 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
   const results: Comparison[] = [];
   const compare = (what: string, expected: unknown, found: unknown) =>
     void results.push({ what, expected: String(expected), found: String(found) });
-  compare("chain id", manifest.chainId, BigInt(String(await provider.send("eth_chainId", []))));
-  compare(
-    "block numbers",
-    "the same in contracts",
-    (await hasSameBlockNumbers((...request) => provider.send(...request)))
-      ? "the same in contracts"
-      : "different in contracts",
-  );
-  const missing = await missingPrecompiles((...request) => provider.send(...request));
-  compare("missing BN254 precompiles", "none", missing.length === 0 ? "none" : missing.join(", "));
+  const request: Ask = (method, params) => provider.send(method, params);
+  compare("the node's chain id", manifest.chainId, BigInt(String(await request("eth_chainId", []))));
+  for (const { name, isOptional, find } of CHAIN_PROPERTIES) {
+    const found = (await find(request)) ?? SUITABLE;
+    compare(name, isOptional ? found : SUITABLE, found);
+  }
   const names = contractNames(manifest.set);
   const codes = new Map<string, string>();
   for (const name of DEPLOYMENT_CONTRACTS) {
@@ -101,6 +101,10 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
         .catch(() => "no answer"),
     ).toLowerCase();
   compare("token", manifest.token, await ask("token"));
+  // A pool of a token without EIP-3009 is accepted.
+  const problem = await authorizationProblem(request, manifest.token, manifest.chainId);
+  const support = problem === undefined ? "supported" : `not supported, because ${problem}`;
+  compare("deposits by EIP-3009", support, support);
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
     compare(`${name} of the pool`, manifest.contracts[name].address, await ask(name));

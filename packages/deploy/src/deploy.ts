@@ -20,7 +20,7 @@ import { shieldedPool } from "../../../ignition/modules/ShieldedPool.ts";
 import type {} from "../../../types/ethers-contracts/hardhat.d.ts";
 import { deployResumably } from "./lost-transactions.ts";
 import { journalOf } from "./manifest-paths.ts";
-import { assertPrecompiles, assertSameBlockNumbers, assertToken, chainIdOf, deployerOf, explain } from "./preflight.ts";
+import { assertSuitable, assertToken, chainIdOf, deployerOf, explain } from "./preflight.ts";
 
 export interface DeployOptions {
   /** Name of the deployment, its journal and its manifest. */
@@ -58,10 +58,9 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   // The verifiers' constructors check this too, but only after gas was spent.
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
-  await assertSameBlockNumbers(connection);
-  await assertPrecompiles(connection);
-  const warning = given === undefined ? undefined : await assertToken(connection, given);
-  if (warning !== undefined) report?.(warning);
+  const warnings: (string | undefined)[] = await assertSuitable(connection);
+  if (given !== undefined) warnings.push(await assertToken(connection, given, chainId));
+  for (const warning of warnings) if (warning !== undefined) report?.(warning);
   report?.(`deploying on chain ${chainId} from ${account}, which has ${balance} ETH`);
   const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);
   const parameters = {

@@ -3,10 +3,10 @@
 import type {} from "@nomicfoundation/hardhat-ethers";
 import { CommandError } from "@sotto/command/command";
 import { type Address, parseAddress, SottoError } from "@sotto/protocol";
-import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
+import { formatEther, Interface, ZeroAddress } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
-import { hasSameBlockNumbers } from "./block-numbers.ts";
-import { missingPrecompiles } from "./precompiles.ts";
+import { authorizationProblem } from "./chain/authorizations.ts";
+import { describeLack, lacksOf } from "./chain/properties.ts";
 
 /** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
 const SETTING_ERRORS = [7, 28, 30, 50_000];
@@ -55,23 +55,17 @@ export async function chainIdOf({ provider }: NetworkConnection, node: string): 
   throw new CommandError("NODE_UNREACHABLE", `${node} does not answer JSON-RPC requests; check its URL`);
 }
 
-/** @throws CommandError CHAIN_UNSUITABLE */
-export async function assertSameBlockNumbers({ provider }: NetworkConnection): Promise<void> {
-  if (await hasSameBlockNumbers((method, params) => provider.request({ method, params }))) return;
-  throw new CommandError(
-    "CHAIN_UNSUITABLE",
-    "contracts on this chain see different block numbers than its nodes report, so notes could not be appended to a pool here",
-  );
-}
-
-/** The verifiers' constructors check this too, but only after gas was spent. @throws CommandError CHAIN_UNSUITABLE */
-export async function assertPrecompiles({ provider }: NetworkConnection): Promise<void> {
-  const missing = await missingPrecompiles((method, params) => provider.request({ method, params }));
-  if (missing.length === 0) return;
-  throw new CommandError(
-    "CHAIN_UNSUITABLE",
-    `this chain has no BN254 precompile at address ${missing.join(", ")} (EIP-196, EIP-197), so contracts here cannot check proofs`,
-  );
+/**
+ * Tests what a pool needs of the chain. The verifiers' constructors check the precompiles too, but only after gas was spent.
+ * @returns warnings about properties that are optional
+ * @throws CommandError CHAIN_UNSUITABLE
+ */
+export async function assertSuitable({ provider }: NetworkConnection): Promise<string[]> {
+  const lacks = await lacksOf((method, params) => provider.request({ method, params }));
+  const fatal = lacks.filter(({ property }) => !property.isOptional);
+  if (fatal.length > 0)
+    throw new CommandError("CHAIN_UNSUITABLE", `no pool can work on this chain: ${fatal.map(describeLack).join("; ")}`);
+  return lacks.map(describeLack);
 }
 
 export interface Deployer {
@@ -98,7 +92,6 @@ export async function deployerOf({ ethers, provider }: NetworkConnection): Promi
 const TOKEN = new Interface([
   "function decimals() view returns (uint8)",
   "function balanceOf(address) view returns (uint256)",
-  "function authorizationState(address, bytes32) view returns (bool)",
 ]);
 
 /**
@@ -106,7 +99,11 @@ const TOKEN = new Interface([
  * @returns a warning if it lacks EIP-3009
  * @throws CommandError TOKEN_INVALID
  */
-export async function assertToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
+export async function assertToken(
+  { provider }: NetworkConnection,
+  token: Address,
+  chainId: number,
+): Promise<string | undefined> {
   const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
     const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };
     const answer = await provider.request({ method: "eth_call", params: [call, "latest"] }).catch(() => "0x");
@@ -114,6 +111,8 @@ export async function assertToken({ provider }: NetworkConnection, token: Addres
   };
   if (!(await answers("decimals", [])) || !(await answers("balanceOf", [ZeroAddress])))
     throw new CommandError("TOKEN_INVALID", `there is no ERC-20 token at ${token} on this chain`);
-  const authorizes = await answers("authorizationState", [ZeroAddress, ZeroHash]);
-  return authorizes ? undefined : `token ${token} does not support EIP-3009: deposits into this pool will need gas`;
+  const problem = await authorizationProblem((method, params) => provider.request({ method, params }), token, chainId);
+  return problem === undefined
+    ? undefined
+    : `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`;
 }
