@@ -81,7 +81,7 @@ export interface Receipt {
   gasUsed: bigint;
   /** Wei per unit of gas; 0 if the node does not return it. */
   gasPrice: bigint;
-  /** OP stack chains: fee in wei for the transaction's data on the parent chain; undefined if the node does not return it. */
+  /** OP stack and Scroll: fee in wei for the transaction's data on the parent chain; undefined if the node does not return it. */
   dataFee: bigint | undefined;
   /** Its events, in order; none if the call reverted. */
   logs: Log[];

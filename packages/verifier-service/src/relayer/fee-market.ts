@@ -5,8 +5,14 @@ import { Interface } from "ethers";
 import { type FeeCaps, type Fees, feesFor, max, min, replacementFees } from "./fees.ts";
 import { PAYMENT_GAS } from "./gas.ts";
 
-/** Predeployed contract of OP stack chains, which returns the fee for a transaction's data on the parent chain. */
-export const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
+/**
+ * Predeployed contracts, which return the fee for a transaction's data on the parent chain: that of OP stack chains, and that
+ * of Scroll.
+ */
+export const GAS_PRICE_ORACLES: readonly string[] = [
+  "0x420000000000000000000000000000000000000f",
+  "0x5300000000000000000000000000000000000002",
+];
 const oracleInterface = new Interface(["function getL1Fee(bytes data) view returns (uint256)"]);
 
 /** The usual price is the median of this many blocks. */
@@ -42,7 +48,8 @@ export class FeeMarket {
   readonly #options: FeeMarketOptions;
   #caps: { readonly value: FeeCaps; readonly until: number } | undefined;
   #history: { readonly value: Promise<FeeHistory>; readonly until: number } | undefined;
-  #hasOracle: boolean | undefined;
+  /** Undefined until it is known, null if the chain has none. */
+  #oracle: string | null | undefined;
 
   constructor(options: FeeMarketOptions) {
     this.#options = options;
@@ -85,11 +92,18 @@ export class FeeMarket {
    */
   async dataFee(raw: string): Promise<bigint> {
     const { chain } = this.#options;
-    // This is asked only once, so `head` first finds a node that is not behind: an old state could lack the oracle.
-    this.#hasOracle ??= (await chain.code(GAS_PRICE_ORACLE, (await chain.head()).number)) !== "0x";
-    if (!this.#hasOracle) return 0n;
-    const fee = BigInt(await chain.read(oracleInterface, GAS_PRICE_ORACLE, "getL1Fee", [raw]));
+    if (this.#oracle === undefined) this.#oracle = await this.#findOracle();
+    if (this.#oracle === null) return 0n;
+    const fee = BigInt(await chain.read(oracleInterface, this.#oracle, "getL1Fee", [raw]));
     return fee + fee / 4n;
+  }
+
+  async #findOracle(): Promise<string | null> {
+    const { chain } = this.#options;
+    // This is asked only once, so `head` first finds a node that is not behind: an old state could lack the oracle.
+    const { number } = await chain.head();
+    for (const oracle of GAS_PRICE_ORACLES) if ((await chain.code(oracle, number)) !== "0x") return oracle;
+    return null;
   }
 
   async #derive(): Promise<FeeCaps> {

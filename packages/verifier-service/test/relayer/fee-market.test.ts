@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FeeMarket, GAS_PRICE_ORACLE } from "../../src/relayer/fee-market.ts";
+import { FeeMarket, GAS_PRICE_ORACLES } from "../../src/relayer/fee-market.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -11,7 +11,7 @@ describe("the fee market", () => {
     baseFee: bigint;
     suggested: bigint | undefined;
     tips: bigint[] | undefined;
-    code: string;
+    oracle: string | undefined;
     dataFee: bigint;
   };
   const market = (caps: { maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint } = {}) =>
@@ -28,13 +28,13 @@ describe("the fee market", () => {
           if (chain.tips === undefined) throw new Error("the method does not exist");
           return { baseFees: [chain.baseFee / 2n, chain.baseFee, chain.baseFee * 2n], tips: chain.tips };
         },
-        code: async (address) => (address === GAS_PRICE_ORACLE ? chain.code : "0x"),
-        read: async () => chain.dataFee as never,
+        code: async (address) => (address === chain.oracle ? "0x60" : "0x"),
+        read: async (_, address) => (address === chain.oracle ? chain.dataFee : 0n) as never,
       },
     });
   beforeEach(() => {
     [now, asked] = [1_790_000_000_000, 0];
-    chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], code: "0x", dataFee: 0n };
+    chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], oracle: undefined, dataFee: 0n };
   });
 
   it("pays the 30 gwei that Polygon's builders require, from the node's suggestion or recent blocks", async () => {
@@ -92,10 +92,12 @@ describe("the fee market", () => {
     expect(asked).to.equal(2);
   });
 
-  it("adds the L1 data fee plus a quarter, only on OP-stack chains", async () => {
+  it("adds the L1 data fee plus a quarter, only on chains with the oracle of the OP stack or of Scroll", async () => {
     chain.dataFee = 400n;
     expect(await market().dataFee("0x02")).to.equal(0n);
-    chain.code = "0x60";
-    expect(await market().dataFee("0x02")).to.equal(500n);
+    for (const oracle of GAS_PRICE_ORACLES) {
+      chain.oracle = oracle;
+      expect(await market().dataFee("0x02"), oracle).to.equal(500n);
+    }
   });
 });
