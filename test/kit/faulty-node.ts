@@ -26,6 +26,14 @@ export const MODES = {
     response.end("<html>maintenance</html>");
     return "handled";
   },
+  limitsRequests: (_, response) => {
+    response.writeHead(429, { "retry-after": "1" }).end("too many requests");
+    return "handled";
+  },
+  truncates: (_, response) => {
+    response.end('{"jsonrpc":"2.0","id":1,"resu');
+    return "handled";
+  },
   isOverloaded: ({ id }) => ({ id, error: { code: -32005, message: "rate limit exceeded" } }),
   hasNoKey: ({ id }) => ({ id, error: { code: -32000, message: "Unauthorized" } }),
   hasUsedUpItsDay: ({ id }) => ({ id, error: { code: -32005, message: "daily request count exceeded" } }),
