@@ -211,12 +211,14 @@ describe("a relayer in trouble", function () {
     expect(first.state).to.equal("settled");
     await chain.rpc("evm_revert", snapshot);
     await chain.mine(3);
+    // It may settle again in a block of the same number, before the three are mined.
+    const { nullifier } = paymentSignals(payment.signals);
     const second = await eventually(async () => {
       const outcome = await relayer.waitFor(id, 0);
-      return outcome.state === "settled" && outcome.blockNumber !== first.blockNumber && outcome;
+      const isSettled = outcome.state === "settled" && (await chain.settlements(nullifier)).length > 0;
+      return isSettled && counts.has("relayer_reorganisations_total") && outcome;
     });
-    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([second.txHash]);
-    expect(counts.get("relayer_reorganisations_total")).to.be.greaterThan(0);
+    expect(await chain.settlements(nullifier)).to.deep.equal([second.txHash]);
   });
 
   it("rolls back exactly the reorganized blocks", async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NoteTree } from "@sotto/protocol";
+import { createScanKernel, createTreeKernel } from "@sotto/prover/scan";
 import { thrown } from "@sotto/test-kit/rejection";
 import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
@@ -106,6 +107,8 @@ describe("the wallet's tree", () => {
   it("hashes many leaves with the kernel, to the same root", async () => {
     const leaves = leavesOf(10_000);
     const ledger = ledgerOf(leaves);
+    // Wallets of other tests may still compile theirs.
+    await Promise.all([createScanKernel(), createTreeKernel()]);
     const { instantiate } = WebAssembly;
     const memories: WebAssembly.Memory[] = [];
     WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: { env: { memory: WebAssembly.Memory } }) => {
