@@ -64,6 +64,7 @@ export {
   assertLimits,
   assertSpendable,
   assertWithinLimit,
+  isLimitHost,
   limitHost,
   MAX_LIMITED_HOSTS,
   type SpendingLeft,

@@ -1,4 +1,4 @@
-import { limitHost, MAX_LIMITED_HOSTS } from "@sotto/client";
+import { isLimitHost, limitHost, MAX_LIMITED_HOSTS } from "@sotto/client";
 import { trimPasted } from "@sotto/protocol";
 import type { Command } from "../command.ts";
 import { amountFields, listed, money } from "../format.ts";
@@ -8,7 +8,6 @@ import {
   AGENT_TOOLS,
   type Config,
   isAgentTool,
-  isLimitHost,
   LIMITS,
   readConfig,
   type WalletLimits,
@@ -132,7 +131,7 @@ function hostOf(text: string): string {
   const isBare = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@\\[\]%]+)$/.test(text);
   const host = isBare ? limitHost(text) : "";
   if (!isLimitHost(host))
-    throw usage("the HOST of --max-host must be a host name or an address, without scheme, port and path");
+    throw usage("the HOST of --max-host must be a host name or an address, without scheme, port, path and *");
   return host;
 }
 

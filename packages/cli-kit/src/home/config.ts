@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { limitHost, MAX_LIMITED_HOSTS } from "@sotto/client";
+import { isLimitHost, MAX_LIMITED_HOSTS } from "@sotto/client";
 import { type Address, parseAddress, parseAmount, quoted, SottoError } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
@@ -65,9 +65,6 @@ export const LIMITS = [
   "perDay",
   "approveAbove",
 ] as const satisfies (keyof WalletLimits)[];
-
-/** Whether a text is a host as limits name it. */
-export const isLimitHost = (text: string): boolean => text !== "" && text.length <= 253 && limitHost(text) === text;
 
 /** Whether a text names a tool that spends. */
 export const isAgentTool = (text: string): text is AgentTool => (AGENT_TOOLS as readonly string[]).includes(text);

@@ -55,6 +55,16 @@ export function limitHost(host: string): string {
   return (URL.canParse(url) ? new URL(url).hostname : host).replace(/\.+$/, "");
 }
 
+/** Maximum length of a host name. */
+const MAX_HOST_LENGTH = 253;
+
+/**
+ * Whether a text is a host as limits name it. A limit under another name would have no effect: that of another spelling, of
+ * what no URL can have, or of a pattern such as `*.example`.
+ */
+export const isLimitHost = (text: string): boolean =>
+  text.length <= MAX_HOST_LENGTH && !text.includes("*") && URL.canParse(`http://${text}`) && limitHost(text) === text;
+
 /**
  * Checks the amounts and names of limits, and returns the limits.
  * @throws SottoError INVALID_AMOUNT; PurchaseError PURCHASE_INVALID
@@ -71,11 +81,11 @@ export function assertLimits(limits: SpendingLimits): SpendingLimits {
   if (entries.length > MAX_LIMITED_HOSTS)
     throw invalid(`${entries.length} hosts have a limit of their own; at most ${MAX_LIMITED_HOSTS} can`);
   for (const [host, limit] of entries) {
-    // A limit under another spelling would have no effect.
-    const name = limitHost(host);
-    if (host !== name || name === "")
-      throw invalid(`the limit of the host ${quoted(host, 100)} must be named ${quoted(name, 100)}`);
-    assertAmount(limit, `the limit of the host ${name}`);
+    if (!isLimitHost(host))
+      throw invalid(
+        `a limit names the host ${quoted(host, 100)}; expected one as in a URL, in lower case and without port, such as api.example`,
+      );
+    assertAmount(limit, `the limit of the host ${host}`);
   }
   return limits;
 }
