@@ -34,4 +34,20 @@ describe("PurchaseBook", () => {
     expect((await store.list("purchase/")).length).to.equal(0);
     expect((await second.finished(record.id))?.settled).to.deep.equal(record.settled);
   });
+
+  it("releases the price of a purchase that a version without limits per hour began", async () => {
+    const store = new MemoryStore();
+    const earlier = { ...record, reserved: { day: "1970-01-01", host: "data.example" }, settled: null };
+    const key = `purchase/${record.id}`;
+    await store.batch([
+      { put: key, value: JSON.parse(JSON.stringify(earlier)) },
+      { put: "spending/1970-01-01/total", value: "25000" },
+    ]);
+    const book = await PurchaseBook.open(store);
+    await book.abandon(book.get(record.id)!);
+    expect([await store.get(key), (await store.get("spending/1970-01-01/total"))?.value]).to.deep.equal([
+      undefined,
+      "15000",
+    ]);
+  });
 });

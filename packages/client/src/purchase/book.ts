@@ -1,7 +1,7 @@
 import { Lock, type Store, type StoreChange, type StoreValue, WalletError } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 import { release, reserve, type SpendingLimits } from "./limits.ts";
-import type { FinishedRecord, PurchaseRecord } from "./record.ts";
+import { type FinishedRecord, type PurchaseRecord, readRecord } from "./record.ts";
 
 const openKey = (id: string): string => `purchase/${id}`;
 const finishedKey = (id: string): string => `purchased/${id}`;
@@ -28,7 +28,7 @@ export class PurchaseBook {
   static async open(store: Store): Promise<PurchaseBook> {
     const book = new PurchaseBook(store);
     for (const { value } of await store.list("purchase/")) {
-      const record = value as unknown as PurchaseRecord;
+      const record = readRecord(value);
       book.#open.set(record.id, record);
     }
     return book;

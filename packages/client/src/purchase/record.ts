@@ -72,3 +72,19 @@ export interface FinishedRecord extends PurchaseTerms {
   payments: string[];
   settled: { digest: string; txSignature: string };
 }
+
+/** Before there were limits per hour, a record had only the day on which its price counts. */
+interface EarlierReservation {
+  readonly day: string;
+  readonly host: string;
+}
+
+/** Reads a record of the store, also one of an earlier version. */
+export function readRecord(value: unknown): PurchaseRecord {
+  const record = value as PurchaseRecord;
+  const reserved = record.reserved as Reservation | EarlierReservation | null;
+  if (reserved === null || !("day" in reserved)) return record;
+  const { day, host } = reserved;
+  const hour = `${day}${new Date(record.created).toISOString().slice(10, 13)}`;
+  return { ...record, reserved: { hour, host, tool: null } };
+}
