@@ -14,6 +14,6 @@ export { describe, fail, type ProtocolErrorCode, recode } from "./errors.ts";
 export { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 export { parseHttpUrl } from "./object-fields.ts";
 export { assertInteger, assertObject, assertText, parseAmount } from "./validate.ts";
-export { type AuthScheme, authSchemes, authSchemeText, isAuthScheme } from "./wire/auth-header.ts";
+export { type AuthScheme, authSchemes, isAuthScheme } from "./wire/auth-header.ts";
 export { urlOf } from "./wire/base-url.ts";
 export { type JsonProblem, readStrictJson } from "./wire/strict-json.ts";

@@ -10,24 +10,34 @@ export interface AuthScheme {
   readonly scheme: string;
   /** Its parameters, or its single token, without the white space around them. */
   readonly rest: readonly string[];
+  /** All of it, as it was sent. */
+  readonly text: string;
+}
+
+/** An element of a list, without the white space around it. */
+interface ListElement {
+  readonly text: string;
+  readonly start: number;
 }
 
 /** Splits a list at its commas, but not inside quoted texts. Leaves out empty elements, as RFC 9110 demands. */
-function elementsOf(value: string): string[] {
-  const elements: string[] = [];
+function elementsOf(value: string): ListElement[] {
+  const elements: ListElement[] = [];
   let start = 0;
   let quoted = false;
+  const add = (end: number) => {
+    const text = value.slice(start, end).trim();
+    if (text !== "") elements.push({ text, start: value.indexOf(text, start) });
+    start = end + 1;
+  };
   for (let i = 0; i < value.length; i += 1) {
     if (quoted && value[i] === "\\") i += 1;
     else if (value[i] === '"') quoted = !quoted;
-    else if (value[i] === "," && !quoted) {
-      elements.push(value.slice(start, i));
-      start = i + 1;
-    }
+    else if (value[i] === "," && !quoted) add(i);
   }
   // A quoted text without an end reaches the end of the header.
-  elements.push(value.slice(start));
-  return elements.map((element) => element.trim()).filter((element) => element !== "");
+  add(value.length);
+  return elements;
 }
 
 /**
@@ -35,22 +45,24 @@ function elementsOf(value: string): string[] {
  * @param values the header's lines, which may be joined with commas
  */
 export function authSchemes(values: readonly string[]): readonly AuthScheme[] {
-  const found: { scheme: string; rest: string[] }[] = [];
-  for (const value of values)
-    for (const [i, element] of elementsOf(value).entries()) {
+  const found: { scheme: string; rest: string[]; text: string }[] = [];
+  for (const value of values) {
+    let begin = 0;
+    for (const [i, { text, start }] of elementsOf(value).entries()) {
       const last = found.at(-1);
       // Each line begins with a scheme.
-      if (i > 0 && last !== undefined && PARAMETER.test(element)) last.rest.push(element);
-      else {
-        const [, scheme = "", first] = SCHEME.exec(element) ?? [];
-        found.push({ scheme, rest: first === undefined ? [] : [first] });
+      if (i > 0 && last !== undefined && PARAMETER.test(text)) {
+        last.rest.push(text);
+        last.text = value.slice(begin, start + text.length);
+      } else {
+        const [, scheme = "", first] = SCHEME.exec(text) ?? [];
+        found.push({ scheme, rest: first === undefined ? [] : [first], text });
+        begin = start;
       }
     }
+  }
   return found;
 }
-
-/** A scheme as a header's value. */
-export const authSchemeText = ({ scheme, rest }: AuthScheme): string => [scheme, rest.join(", ")].join(" ").trim();
 
 /** Whether a scheme has this name, in any case. */
 export const isAuthScheme = ({ scheme }: AuthScheme, name: string): boolean =>

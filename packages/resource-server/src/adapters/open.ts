@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { authSchemes, authSchemeText, isAuthScheme } from "@sotto/protocol/extend";
+import { authSchemes, isAuthScheme } from "@sotto/protocol/extend";
 import { invalidOption } from "../errors.ts";
 import { startPaywall } from "../paywall/create.ts";
 import type { PaywallOptions } from "../paywall/options.ts";
@@ -137,9 +137,9 @@ function withoutHeaders(
   return { ...request, header: (name) => removed.get(name) ?? request.header(name) };
 }
 
-/** A line of a header without some schemes; unchanged if it has none of them. */
+/** A line of a header without some schemes. The others stay as they were sent. */
 function withoutSchemes(value: string, names: readonly string[]): string {
   const found = authSchemes([value]);
   const kept = found.filter((scheme) => !names.some((name) => isAuthScheme(scheme, name)));
-  return kept.length === found.length ? value : kept.map(authSchemeText).join(", ");
+  return kept.length === found.length ? value : kept.map(({ text }) => text).join(", ");
 }
