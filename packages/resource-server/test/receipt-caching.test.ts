@@ -10,6 +10,9 @@ describe("the caching of a response with a receipt", () => {
       ["Private, max-age=60", "max-age=60, private"],
       ["public, max-age=60, s-maxage=600, must-revalidate", "max-age=60, must-revalidate, private"],
       ['private="set-cookie", no-cache', "no-cache, private"],
+      ['private="set-cookie, etag", no-cache="a, b",max-age=9', 'no-cache="a, b", max-age=9, private'],
+      // A quote that stays open would hide what follows it.
+      ['no-cache="a, b', "no-cache=, a, b, private"],
     ] as const)
       expect(privateCaching(before)).to.equal(after);
   });

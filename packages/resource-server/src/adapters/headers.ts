@@ -22,10 +22,12 @@ export function mergedHeader(name: string, before: string | undefined, value: st
 /** Whether a response with this status may have a receipt. */
 export const isPaidStatus = (status: number): boolean => status >= 200 && status < 300;
 
+/** A directive may have a list in quotes: `private="set-cookie, etag"`. */
+const DIRECTIVE = /(?:[^",]|"[^"]*")+/g;
+
 /** Cache-Control of a response with a receipt, which is for its payer only. @param before the application's value */
 export function privateCaching(before: unknown): string {
-  const directives = String(before ?? "")
-    .split(",")
+  const directives = (String(before ?? "").match(DIRECTIVE) ?? [])
     .map((directive) => directive.trim())
     .filter((directive) => directive !== "" && !/^(?:public|s-maxage|private)\b/i.test(directive));
   return [...directives, "private"].join(", ");
