@@ -1,11 +1,9 @@
 // Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
 import { readBody } from "@sotto/protocol";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
+import { BODY_MS } from "./body.ts";
 import { HTML_TYPE, isList, isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
-
-/** How long a body may take, ms. */
-const BODY_MS = 30_000;
 
 /** A handler; `payment` is undefined if the request is free. */
 export type PaidHandler<Rest extends readonly unknown[]> = (

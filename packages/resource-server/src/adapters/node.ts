@@ -2,12 +2,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isBytes } from "@sotto/protocol";
 import type { Decision, PaywallRequest } from "../paywall/types.ts";
+import { BODY_MS } from "./body.ts";
 import { isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 
 export type Paid = Extract<Decision, { kind: "paid" }>;
-
-/** How long a body may take, ms. */
-const BODY_MS = 30_000;
 
 /** The body as far as a body parser in front of the paywall has read it. */
 function parsedBody(request: IncomingMessage): Uint8Array | undefined {

@@ -194,7 +194,7 @@ export class CorePaywall implements Paywall {
     const { config, report } = this.#parts;
     let own: Offer;
     try {
-      own = await this.#payments.offer({ ...asOffered(terms), method: request.method });
+      own = await this.#payments.offer(offered(request, terms));
     } catch (error) {
       if (error instanceof responses.Refusal) return error.answer;
       throw error;
@@ -216,7 +216,7 @@ export class CorePaywall implements Paywall {
 
   /** The offers of the methods that may pay; one that throws is left out. */
   async #offers(request: PaywallRequest, terms: RequestTerms): Promise<readonly NamedOffer[]> {
-    const asked: OfferTerms = { ...asOffered(terms), method: request.method };
+    const asked = offered(request, terms);
     const peek: PeekBody = async (maxBytes) => request.peekBody?.(maxBytes);
     const offers: NamedOffer[] = [];
     for (const { name, open } of this.#methods.all)
@@ -239,14 +239,11 @@ export class CorePaywall implements Paywall {
     request: PaywallRequest,
     terms: RequestTerms,
   ): Promise<responses.Refused> {
-    const offers = (await this.#offers(request, terms)).filter(({ offer }) => (offer.authenticate ?? []).length > 0);
-    if (offers.length === 0) return refusal;
+    const offers = await this.#offers(request, terms);
     const only = offers.map(({ name, offer: { authenticate } }) => ({ name, offer: { authenticate } }));
-    const { headers } = challengeOf({ authenticate: [] }, only, this.#onInvalid);
-    const challenges = headers["www-authenticate"] ?? "";
-    return challenges === ""
-      ? refusal
-      : { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenges } };
+    const { "www-authenticate": challenges = "" } = challengeOf({}, only, this.#onInvalid).headers;
+    if (challenges === "") return refusal;
+    return { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenges } };
   }
 
   close(): Promise<void> {
@@ -256,10 +253,11 @@ export class CorePaywall implements Paywall {
   }
 }
 
-/** The terms without those that do not concern an offer. */
-function asOffered({ methods: _, ...terms }: RequestTerms): Omit<RequestTerms, "methods"> {
-  return terms;
-}
+/** What a 402 of a request is for. */
+const offered = ({ method }: PaywallRequest, { methods: _, ...terms }: RequestTerms): OfferTerms => ({
+  ...terms,
+  method,
+});
 
 /** The media type of a 402: that of the first method whose header the request has. */
 function contentTypeOf(offers: readonly NamedOffer[], request: PaywallRequest): string | undefined {
