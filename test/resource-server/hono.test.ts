@@ -103,4 +103,18 @@ describe("a paywall in Hono", function () {
     expect(await answer.json()).to.deep.equal(["none", "c", "a body"]);
     expect(method.requests[0]!.header("x-password")).to.deep.equal(["sesame"]);
   });
+
+  it("removes headers of an immutable request whose body another middleware has read", async () => {
+    const method = new ScriptedPaywall();
+    method.removedHeaders = [{ name: "X-Password" }];
+    const app = new Hono();
+    app.use("*", async (c, next) => {
+      await c.req.text();
+      await next();
+    });
+    app.use("*", honoPaywall(method));
+    app.post("/", async (c) => c.json([c.req.header("x-password") ?? "none", await c.req.text()]));
+    const answer = await app.fetch(immutableRequest("http://anywhere/", { "x-password": "sesame" }));
+    expect([answer.status, await answer.json()]).to.deep.equal([200, ["none", "a body"]]);
+  });
 });

@@ -54,7 +54,9 @@ export function replaceHeader(held: HeldRequest, name: string, lines: readonly s
     if (!(error instanceof TypeError)) throw error;
     const headers = new Headers(raw.headers);
     replaceIn(headers);
-    held.raw = new Request(raw, { headers });
+    // A body that was read already cannot move. Hono keeps it for its handlers.
+    const { url, method, signal, bodyUsed } = raw;
+    held.raw = bodyUsed ? new Request(url, { method, headers, signal }) : new Request(raw, { headers });
   }
 }
 
