@@ -6,6 +6,7 @@ import { type PayingInit, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   credentialToMcp,
   encodeChallenge,
+  MCP_CREDENTIAL_KEY,
   MCP_RECEIPT_KEY,
   type MppChallenge,
   parseCredential,
@@ -16,7 +17,7 @@ import { SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import type { Wallet } from "@sotto/wallet";
 import { AgentError } from "./errors.ts";
-import { chargeForCall, chargesOf, MCP_CREDENTIAL_KEY } from "./paid/mpp.ts";
+import { chargeForCall, chargesOf } from "./paid/mpp.ts";
 import { canonicalJson, isCallOf } from "./paid/resource.ts";
 import {
   instructionsOf,
@@ -137,6 +138,12 @@ function acceptedBy({ x402Version, accepts }: PaymentRequired, { pool }: Wallet)
     .find((one) => one["scheme"] === X402_SCHEME && one["network"] === network);
 }
 
+const otherCall = (origin: string): AgentError =>
+  new AgentError(
+    "TOOL_CHALLENGE_INVALID",
+    `the tool asks for a payment for something else than a call of it at ${origin}`,
+  );
+
 /** A call of a paid tool, as the paying fetch sees it: a request that gets a 402 first, and then the tool's result. */
 class ToolCall {
   /** What is paid for. */
@@ -167,11 +174,7 @@ class ToolCall {
       if (!(cause instanceof SottoError)) throw cause;
       throw new AgentError("TOOL_CHALLENGE_INVALID", `the tool cannot be paid: ${cause.message}`, {}, { cause });
     }
-    if (!isCallOf(this.resource, origin, name))
-      throw new AgentError(
-        "TOOL_CHALLENGE_INVALID",
-        `the tool asks for a payment for something else than a call of it at ${origin}`,
-      );
+    if (!isCallOf(this.resource, origin, name)) throw otherCall(origin);
   }
 
   async send(init: RequestInit | undefined): Promise<Response> {
@@ -209,11 +212,7 @@ class MppToolCall {
   /** @throws AgentError TOOL_CHALLENGE_INVALID */
   constructor(name: string, origin: string, charges: readonly MppChallenge[], ask: Calling["ask"]) {
     const found = chargeForCall(charges, origin, name);
-    if (found === undefined)
-      throw new AgentError(
-        "TOOL_CHALLENGE_INVALID",
-        `the tool asks for a payment for something else than a call of it at ${origin}`,
-      );
+    if (found === undefined) throw otherCall(origin);
     this.resource = found.resource;
     this.#challenge = found.challenge;
     this.#ask = ask;

@@ -8,6 +8,7 @@ import type {
   ZodRawShapeCompat,
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { MCP_CREDENTIAL_KEY } from "@sotto/mpp";
 import { type Challenges, createChallenges, type MppOptions } from "@sotto/mpp/server";
 import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
@@ -24,7 +25,7 @@ import {
 import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
-import { challengeOf, MCP_CREDENTIAL_KEY, paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
+import { challengeOf, paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
 import { isToolName, targetOf } from "./paid/resource.ts";
 import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
 import { strictArguments } from "./strict-arguments.ts";
@@ -196,8 +197,9 @@ export type PaidToolHandler<In extends Input> = (
 ) => CallToolResult | Promise<CallToolResult>;
 
 /**
- * Registers a paid tool. A call without a payment gets x402's PaymentRequired, or the error of MPP; a call with one runs the handler, once. A handler
- * that throws, returns `isError` or is cancelled releases the payment, three times in total, as a paywall's handler does.
+ * Registers a paid tool. A call without a payment gets x402's PaymentRequired, or the error of MPP; a call with one runs the
+ * handler, once. A handler that throws, returns `isError` or is cancelled releases the payment, three times in total, as a
+ * paywall's handler does.
  * @throws AgentError MCP_OPTION_INVALID
  */
 export function paidTool<In extends Input = undefined>(

@@ -6,7 +6,6 @@ import {
   credentialFromMcp,
   isCharge,
   type Json,
-  MCP_CREDENTIAL_KEY,
   MCP_PAYMENT_REQUIRED,
   MCP_RECEIPT_KEY,
   MCP_VERIFICATION_FAILED,
@@ -21,19 +20,16 @@ import type { PaymentInstructions } from "@sotto/protocol";
 import { isCallOf } from "./resource.ts";
 import { RETRY_KEY } from "./x402.ts";
 
-/** The challenge of a call that has to be paid. A tool is bound by its resource, and its arguments are part of it. */
-export function challengeOf(challenges: Challenges, { payment, metadata }: PaymentInstructions): MppChallenge {
+/** What a challenge of a call is for. A tool is bound by its resource, and its arguments are part of it. */
+function wantedBy({ payment, metadata }: PaymentInstructions): Parameters<Challenges["issue"]>[0] {
   const { amountBaseUnits, asset, decimals } = payment;
   const { resource } = metadata;
-  return challenges.issue({
-    method: "POST",
-    resource,
-    price: BigInt(amountBaseUnits),
-    asset,
-    decimals,
-    body: undefined,
-  });
+  return { method: "POST", resource, price: BigInt(amountBaseUnits), asset, decimals, body: undefined };
 }
+
+/** The challenge of a call that has to be paid. */
+export const challengeOf = (challenges: Challenges, instructions: PaymentInstructions): MppChallenge =>
+  challenges.issue(wantedBy(instructions));
 
 /** The error that asks for a payment, or says why one was refused. */
 export function paymentError(challenge: MppChallenge, name: MppProblem, detail: string, retryAfter?: number): McpError {
@@ -54,13 +50,9 @@ export function proofOf(
 ):
   | { readonly proof: string; readonly challengeId: string }
   | { readonly problem: MppProblem; readonly detail: string } {
-  const { amountBaseUnits, asset, decimals } = instructions.payment;
-  const { resource } = instructions.metadata;
-  const price = BigInt(amountBaseUnits);
   try {
     const { challenge, payload } = credentialFromMcp(credential);
-    const wanted = { method: "POST", resource, price, asset, decimals, body: undefined };
-    const mismatch = challenges.check(challenge, wanted);
+    const mismatch = challenges.check(challenge, wantedBy(instructions));
     return mismatch ?? { proof: JSON.stringify(payload), challengeId: challenge.id };
   } catch (error) {
     if (!(error instanceof MppError)) throw error;
@@ -79,8 +71,6 @@ export const receiptMeta = (reference: string, challengeId: string, now: number)
   },
 });
 
-export { MCP_CREDENTIAL_KEY };
-
 /** The challenges of the method sotto in an error of a call; undefined if it asks for no payment. */
 export function chargesOf(error: unknown): readonly MppChallenge[] | undefined {
   if (!(error instanceof McpError)) return undefined;
@@ -90,7 +80,7 @@ export function chargesOf(error: unknown): readonly MppChallenge[] | undefined {
   return charges.length === 0 ? undefined : charges;
 }
 
-/** The challenge for a call of this tool, with its resource. @returns undefined if none is */
+/** The first challenge for a call of this tool, with its resource; undefined if there is none. */
 export function chargeForCall(
   charges: readonly MppChallenge[],
   origin: string,
