@@ -69,9 +69,9 @@ function assertFitsHeader({ signature, binding, service, origin }: X402Paywall):
 
 /**
  * The method that adds the published server's challenge for the same request to a paywall's 402. If it has more than 3,000
- * characters, it leaves out what clients can do without: the extension `privacy`, the query of `resource.url`, then the
- * listing. A challenge that is still too long is left out, because default proxies answer 502 to a response with more than
- * 4 KiB of headers; the body contains sotto's own terms in any case.
+ * characters, or more than the headers of other methods leave, it leaves out what clients can do without: the extension
+ * `privacy`, the query of `resource.url`, then the listing. A challenge that is still too long is left out, because default
+ * proxies answer 502 to a response with more than 4 KiB of headers; the body contains sotto's own terms in any case.
  * @param http returns the server, which may be created after the paywall whose `uses` it needs
  */
 export function x402Method(http: () => HttpResourceServer): X402Method {
