@@ -35,8 +35,6 @@ describe("sotto: paying", function () {
   });
   after(async () => {
     await server?.close();
-    merchant?.remove();
-    payer?.remove();
   });
 
   it("pays a 402, and writes only the body to standard output", async () => {
@@ -133,25 +131,21 @@ describe("sotto: paying", function () {
 
     it("with an empty wallet, without consuming a limit or leaving an open purchase", async () => {
       const empty = await openCli(world, 0n);
-      try {
-        for (const n of [1, 2, 3]) {
-          const args = ["pay", `${server.url}/article/${n}`, "--max", "1", "--max-day", "0.05"];
-          const { code, stderr } = await empty.run(args);
-          expect(code).to.equal(4);
-          expect(stderr).to.equal(
-            "sotto: INSUFFICIENT_FUNDS: 0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
-              `\`sotto deposit AMOUNT --mint --home ${empty.home}\` deposits test tokens\n`,
-          );
-        }
-        expect(await empty.json(["purchases"])).to.deep.equal([]);
-        const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
-        for (const _ of [1, 2]) {
-          const { code, stderr } = await empty.run(["send", "0.25", "--to", shieldedAddress, "--yes"]);
-          expect(code).to.equal(4);
-          expect(stderr).to.match(/^sotto: INSUFFICIENT_FUNDS: 0\.25 USDC are needed/);
-        }
-      } finally {
-        empty.remove();
+      for (const n of [1, 2, 3]) {
+        const args = ["pay", `${server.url}/article/${n}`, "--max", "1", "--max-day", "0.05"];
+        const { code, stderr } = await empty.run(args);
+        expect(code).to.equal(4);
+        expect(stderr).to.equal(
+          "sotto: INSUFFICIENT_FUNDS: 0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
+            `\`sotto deposit AMOUNT --mint --home ${empty.home}\` deposits test tokens\n`,
+        );
+      }
+      expect(await empty.json(["purchases"])).to.deep.equal([]);
+      const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
+      for (const _ of [1, 2]) {
+        const { code, stderr } = await empty.run(["send", "0.25", "--to", shieldedAddress, "--yes"]);
+        expect(code).to.equal(4);
+        expect(stderr).to.match(/^sotto: INSUFFICIENT_FUNDS: 0\.25 USDC are needed/);
       }
     });
 

@@ -15,7 +15,6 @@ describe("sotto: phone numbers", function () {
     world = await openCliWorld();
     cli = await openCli(world, 0n);
   });
-  after(() => cli?.remove());
 
   it("are linked with the account's signature and the code that was sent", async () => {
     expect(await cli.refused(["link", PHONE], 5)).to.equal("PENDING");
@@ -36,17 +35,13 @@ describe("sotto: phone numbers", function () {
 
   it("are paid and pinned", async () => {
     const payer = await openCli(world);
-    try {
-      await payer.json(["deposit", "1"]);
-      const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
-      const sent = await payer.json<Record<string, unknown>>(["send", "0.2", "--to", PHONE, "--yes"]);
-      expect(sent).to.include({ amount: "200000", recipientAddress: shieldedAddress });
-      expect(await payer.json(["resolve", PHONE])).to.include({ standing: "known" });
-      const received = await cli.json<{ total: { amount: string } }>(["receive"]);
-      expect(received.total.amount).to.equal("200000");
-    } finally {
-      payer.remove();
-    }
+    await payer.json(["deposit", "1"]);
+    const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
+    const sent = await payer.json<Record<string, unknown>>(["send", "0.2", "--to", PHONE, "--yes"]);
+    expect(sent).to.include({ amount: "200000", recipientAddress: shieldedAddress });
+    expect(await payer.json(["resolve", PHONE])).to.include({ standing: "known" });
+    const received = await cli.json<{ total: { amount: string } }>(["receive"]);
+    expect(received.total.amount).to.equal("200000");
   });
 
   it("are rejected if the registry substitutes the address or the wallet", async () => {
@@ -54,7 +49,6 @@ describe("sotto: phone numbers", function () {
     const honest = (await (await fetch(path)).json()) as Record<string, unknown>;
     const other = await openCli(world, 0n);
     const { shieldedAddress } = await other.json<{ shieldedAddress: string }>(["address"]);
-    other.remove();
     let answer: object = honest;
     const registry = await listen((_, response) => {
       response.writeHead(200, { "content-type": "application/json" });

@@ -32,7 +32,6 @@ describe("sotto prepaid: buy, spend, list, restore and drop", function () {
   });
   after(async () => {
     await server?.close();
-    payer?.remove();
   });
   const list = async () => (await payer.json<Listed[]>(["prepaid", "list"]))[0]!;
   const spent = async () => {
@@ -96,8 +95,6 @@ describe("sotto prepaid: buy, spend, list, restore and drop", function () {
       expect(await spent()).to.equal(100n * VALUE);
     } finally {
       server.refusing = false;
-      backup.remove();
-      words.remove();
     }
   });
 

@@ -25,7 +25,6 @@ describe("sotto prepaid: keys, sign and push", function () {
     await merchant.json(["prepaid", "keys", "--origin", ORIGIN, ...values, "--out", merchant.path("keys")]);
     await merchant.json(["prepaid", "sign", "--schedule", schedule]);
   });
-  after(() => merchant?.remove());
 
   const read = (path: string) => JSON.parse(readFileSync(path, "utf8")) as WireSignedSchedule;
   async function mirrored(wallet: string): Promise<WireSignedSchedule[]> {

@@ -34,22 +34,13 @@ interface Deposited {
 describe("sotto: a wallet", function () {
   slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
-  const clis: Cli[] = [];
-  const keep = <C extends Cli>(cli: C): C => {
-    clis.push(cli);
-    return cli;
-  };
-  const fresh = (env: Record<string, string> = {}) => keep(new Cli(env));
   before(async () => {
     world = await openCliWorld();
-  });
-  after(() => {
-    for (const cli of clis) cli.remove();
   });
 
   describe("init", () => {
     it("creates a key that only its owner can read, and never prints it", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       const made = await cli.json<{ key: string; shieldedAddress: string; pool: string }>(initArguments(world));
       expect(made).to.include({ key: "new", pool: world.pool });
       cli.learnSecrets();
@@ -62,7 +53,7 @@ describe("sotto: a wallet", function () {
     });
 
     it("needs only the deployment of deploy:local on a local chain", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       const { node, service } = world;
       const args = ["init", "--rpc", node.url, "--service", service.url, "--artifacts", "none"];
       expect(await cli.refused(args, 2, { cwd: cli.folder })).to.equal("USAGE");
@@ -71,18 +62,18 @@ describe("sotto: a wallet", function () {
     });
 
     it("never replaces a wallet, or a key that has no config", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(initArguments(world));
       expect(await cli.refused(initArguments(world), 2)).to.equal("WALLET_EXISTS");
       const again = await cli.json<Record<string, unknown>>(["init", "--update", "--finality", "1"]);
       expect(again).to.include({ shieldedAddress, key: "kept" });
-      const other = fresh();
+      const other = new Cli();
       await other.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
       expect(existsSync(join(other.home, "seed"))).to.equal(false);
     });
 
     it("--update saves a service's base URL only if it answers with the pool's artifact set", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       await cli.json(initArguments(world));
       const saved = () => readFileSync(join(cli.home, "config.json"), "utf8");
       const before = saved();
@@ -114,7 +105,7 @@ describe("sotto: a wallet", function () {
     });
 
     it("creates a wallet even if the service does not answer yet, with a warning", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       const args = initArguments(world).map((arg) => (arg === world.service.url ? "http://127.0.0.1:9/zk" : arg));
       const { code, stdout, stderr } = await cli.run(args);
       expect([code, stdout.split("\n").length]).to.deep.equal([0, 7]);
@@ -128,7 +119,7 @@ describe("sotto: a wallet", function () {
         [{}, 0],
         [{ finality: 4 }, 4],
       ] as const) {
-        const cli = fresh();
+        const cli = new Cli();
         const file = cli.path("manifest.json");
         writeFileSync(file, JSON.stringify({ ...parseDeployment(world), ...changes }));
         await cli.json(initArguments({ ...world, deploymentFile: file }));
@@ -140,11 +131,11 @@ describe("sotto: a wallet", function () {
       // Fixed words, because an error's text may contain a random one.
       const words =
         "skin rose dwarf neither rookie tornado twelve economy receive speed warfare opera journey jewel theory moon example noise gas upper foot warm carry jewel";
-      const cli = fresh();
+      const cli = new Cli();
       const made = await cli.json<{ shieldedAddress: string }>([...initArguments(world), "--words"], { input: words });
       expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words), placeOf(world)));
       for (const input of ["", "abandon", words.replace(/^\w+/, "zebraword"), "x".repeat(5000)]) {
-        const { code, stdout, stderr } = await fresh().run([...initArguments(world), "--words"], { input });
+        const { code, stdout, stderr } = await new Cli().run([...initArguments(world), "--words"], { input });
         expect(code).to.be.oneOf([2, 9]);
         for (const word of words.split(" ")) expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
         expect(stderr).to.not.include("zebraword");
@@ -154,7 +145,7 @@ describe("sotto: a wallet", function () {
     it("rejects a node of another chain, and an address that has no pool", async () => {
       const manifest = parseDeployment(world);
       const naming = (changes: object) => {
-        const cli = fresh();
+        const cli = new Cli();
         const file = cli.path("manifest.json");
         writeFileSync(file, JSON.stringify({ ...manifest, ...changes }));
         return cli.refused(initArguments({ ...world, deploymentFile: file }), 2);
@@ -172,13 +163,13 @@ describe("sotto: a wallet", function () {
       expect(await naming({ set: "ceremony/never-held" })).to.equal("ARTIFACT_SET_UNKNOWN");
       expect(await naming({ version: 2 })).to.equal("DEPLOYMENT_INVALID");
       const dead = [...initArguments(world).filter((arg) => arg !== "--rpc" && arg !== world.node.url)];
-      expect(await fresh().refused([...dead, "--rpc", "http://127.0.0.1:9"], 6)).to.equal("NODE_UNREACHABLE");
+      expect(await new Cli().refused([...dead, "--rpc", "http://127.0.0.1:9"], 6)).to.equal("NODE_UNREACHABLE");
     });
   });
 
   describe("its key file", () => {
     it("is rejected if other users can read it, or if it is a symbolic link or does not contain a key", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       await cli.json(initArguments(world));
       const key = join(cli.home, "seed");
       for (const mode of [0o640, 0o604, 0o666, 0o700 | 0o010]) {
@@ -187,12 +178,12 @@ describe("sotto: a wallet", function () {
       }
       chmodSync(key, 0o400);
       await cli.json(["address"]);
-      const linked = fresh();
+      const linked = new Cli();
       await linked.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
       expect(await linked.refused(["address"], 9)).to.equal("KEY_MISSING");
       symlinkSync(key, join(linked.home, "seed"));
       expect(await linked.refused(["address"], 9)).to.equal("KEY_FILE_UNSAFE");
-      const broken = fresh();
+      const broken = new Cli();
       await broken.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
       writeFileSync(join(broken.home, "seed"), "not a seed at all", { mode: 0o600 });
       const { stderr } = await broken.run(["address"]);
@@ -202,7 +193,7 @@ describe("sotto: a wallet", function () {
     });
 
     it("is overridden by SOTTO_SEED, as words or hex", async () => {
-      const cli = fresh();
+      const cli = new Cli();
       await cli.json(initArguments(world));
       const words = createSeedWords();
       const shieldedAddress = shieldedAddressOf(seedFromWords(words), placeOf(world));
@@ -216,7 +207,7 @@ describe("sotto: a wallet", function () {
   describe("deposit, withdraw and merge", () => {
     let cli: Cli & { account: string };
     before(async () => {
-      cli = keep(await openCli(world));
+      cli = await openCli(world);
     });
 
     it("deposits with a signature, for an account without ETH", async () => {
@@ -234,7 +225,7 @@ describe("sotto: a wallet", function () {
     });
 
     it("deposits with an approval from the local chain's public account", async () => {
-      const local = keep(await openCli(world, 0n));
+      const local = await openCli(world, 0n);
       const args = ["deposit", "2", "--approve", "--mint"];
       const done = await local.json<Deposited>(args, { env: { SOTTO_ACCOUNT_KEY: "" } });
       expect(done.gasPaidBy).to.equal(done.account);
@@ -251,7 +242,7 @@ describe("sotto: a wallet", function () {
     });
 
     it("reports missing confirmations on a chain that mines no blocks", async () => {
-      const cautious = keep(await openCli(world));
+      const cautious = await openCli(world);
       await cautious.json(["init", "--update", "--finality", "50"]);
       const { code, stderr } = await cautious.run(["deposit", "1.5", "--wait", "1"]);
       expect(code).to.equal(5);
@@ -304,7 +295,6 @@ describe("sotto: a wallet", function () {
   describe("with a node that does not answer", () => {
     it("ends every command with SIGTERM", async () => {
       const cli = await openCli(world);
-      clis.push(cli);
       const node = await FaultyNode.start(world.node.url);
       const server = await listen((_, response) => void response.writeHead(402).end());
       try {

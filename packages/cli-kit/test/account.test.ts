@@ -10,7 +10,6 @@ describe("the account of a command", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   /** The lowest scrypt cost, because the tests do not need strong encryption. */
   const encrypted = () => {

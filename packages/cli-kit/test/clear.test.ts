@@ -7,7 +7,6 @@ describe("services and registries over plain http", () => {
   beforeEach(() => {
     home = new DeadHome();
   });
-  afterEach(() => home.remove());
   const configure = (chainId: string, service: string) =>
     home.write("home/config.json", JSON.stringify({ ...JSON.parse(home.read("home/config.json")), chainId, service }));
   /** The exit code and the error code. */

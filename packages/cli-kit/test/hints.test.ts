@@ -21,7 +21,6 @@ describe("hints", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   describe("of errors", () => {
     const said = (error: SottoError, place = config) => (explain(error, place, COMMAND_ERRORS) as SottoError).message;
@@ -88,7 +87,6 @@ describe("hints", () => {
       expect(missing.stderr).to.include(`; create one with \`${command} --home ${home.home}\``);
       const json = await home.run(["balance", "--json"], environment);
       expect(JSON.parse(json.stderr).error.message).to.include(`\`${command} --home ${home.home}\``);
-      home.remove();
       home = new DeadHome();
     }
   });
@@ -124,7 +122,6 @@ describe("hints", () => {
       "sotto: USAGE: there is no .sotto/deployment.json in this folder: create a pool on a local chain with " +
         "`npm run deploy:local`, or choose another pool with --deployment FILE, its manifest\n",
     );
-    home.remove();
     home = new DeadHome();
   });
 });

@@ -18,7 +18,6 @@ describe("pasted arguments", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   for (const [before, after] of AROUND) {
     const paste = (text: string) => `${before}${text}${after}`;

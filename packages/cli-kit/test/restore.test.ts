@@ -19,10 +19,6 @@ describe("restore", function () {
     expect((await first.run(["export", "--output", backup], environment)).code).to.equal(0);
     second.empty();
   });
-  afterEach(() => {
-    first.remove();
-    second.remove();
-  });
 
   async function put({ home }: DeadHome, key: string, value: string): Promise<void> {
     const store = new SqliteStore(join(home, "wallet.sqlite"));

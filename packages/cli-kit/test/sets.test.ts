@@ -49,7 +49,6 @@ describe("a set of commands", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
   const sotto = (sets: readonly CommandSet[], ...args: string[]) => home.run(args, {}, undefined, sets);
 
   it("adds a command with options and help, listed where the set says", async () => {

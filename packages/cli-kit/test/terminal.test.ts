@@ -13,7 +13,6 @@ describe("on a terminal", function () {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   it("asks before a withdrawal and accepts only y and yes", async () => {
     const args = ["withdraw", "1.5", "--to", ADDRESS];
@@ -40,16 +39,12 @@ describe("on a terminal", function () {
     const { words } = { words: home.words.split(" ").slice(0, 3).join(" ") };
     expect(readFileSync(file, "utf8")).to.not.include(words);
     const again = new DeadHome();
-    try {
-      again.empty();
-      expect((await again.run(["restore", file], {}, ["another passphrase"])).code).to.equal(7);
-      const restored = await again.run(["restore", file], {}, [secret]);
-      expect(restored.code, restored.stderr).to.equal(0);
-      const [before, after] = [await home.run(["address"]), await again.run(["address"])];
-      expect(after.stdout).to.equal(before.stdout);
-    } finally {
-      again.remove();
-    }
+    again.empty();
+    expect((await again.run(["restore", file], {}, ["another passphrase"])).code).to.equal(7);
+    const restored = await again.run(["restore", file], {}, [secret]);
+    expect(restored.code, restored.stderr).to.equal(0);
+    const [before, after] = [await home.run(["address"]), await again.run(["address"])];
+    expect(after.stdout).to.equal(before.stdout);
   });
 
   it("exits on Ctrl-C at a passphrase prompt", async () => {

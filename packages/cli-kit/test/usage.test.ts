@@ -65,7 +65,6 @@ describe("usage", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   describeUsage(commands, { home: () => home, bad, valid });
 
@@ -123,7 +122,6 @@ describe("a wallet whose node does not answer", () => {
   before(() => {
     home = new DeadHome();
   });
-  after(() => home.remove());
 
   it("exits with 6, and prints JSON to standard error with --json", async () => {
     const { code, stdout, stderr } = await home.run(["balance", "--json"]);

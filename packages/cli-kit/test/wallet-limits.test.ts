@@ -55,7 +55,6 @@ describe("sotto limits", () => {
   beforeEach(() => {
     home = new DeadHome();
   });
-  afterEach(() => home.remove());
   const limits = async (...args: string[]) => {
     const { code, stdout, stderr } = await home.run(["limits", ...args, "--json"]);
     expect(code, stderr).to.equal(0);

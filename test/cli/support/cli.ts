@@ -158,6 +158,4 @@ export class Cli {
     for (const secret of this.#secrets)
       expect(`${stdout}${stderr}`.includes(secret), `sotto ${args[0]} shows a secret`).to.equal(false);
   }
-
-  remove(): void {}
 }

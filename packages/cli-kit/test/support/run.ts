@@ -85,6 +85,4 @@ export class DeadHome {
   empty(): void {
     rmSync(this.home, { recursive: true, force: true });
   }
-
-  remove(): void {}
 }

@@ -42,7 +42,6 @@ describe("sotto prepaid keys", function () {
     created = await keys("--origin", ORIGIN, "--values", "500,100", "--epochs", "2", "--out", made, "--verbose");
     expect(created.stderr, created.stderr).to.include("generating keys: 4 of 4");
   });
-  after(() => home.remove());
 
   const keys = (...args: string[]) => home.run(["prepaid", "keys", "--json", ...args]);
   const sign = (...args: string[]) => home.run(["prepaid", "sign", "--json", ...args]);

@@ -44,7 +44,6 @@ describe("usage", () => {
   before(() => {
     home = new DeadHome([prepaidCommands]);
   });
-  after(() => home.remove());
 
   describeUsage(
     prepaidCommands.groups.flatMap(({ commands }) => commands),
