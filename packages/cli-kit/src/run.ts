@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
@@ -23,6 +22,8 @@ export interface RunOptions {
   environment: Environment;
   /** Interrupts the command, which then ends with 130. */
   signal: AbortSignal;
+  /** The version of the program, which `--version` prints. */
+  version: string;
   /** Add commands, their errors and ways to pay. Default: none. */
   sets?: readonly CommandSet[] | undefined;
   /** Replaces the prover that loads the configured artifacts, for programs that run several commands. */
@@ -66,7 +67,7 @@ async function execute(
     return first === undefined ? EXIT.usage.code : EXIT.ok.code;
   }
   if (first === "--version") {
-    const version = versionOf();
+    const { version } = options;
     output.result({ json: { version }, text: [version] });
     return EXIT.ok.code;
   }
@@ -81,12 +82,6 @@ async function execute(
   const result = await command.run({ args: parsed, output, streams, home, environment, signal, program, prover });
   if (result !== undefined) output.result(result);
   return EXIT.ok.code;
-}
-
-/** Reads the package's version. The relative path is the same from src and from dist. */
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  return version;
 }
 
 /** Prefers a name of two words, so that `receipt check FILE` does not ask for a receipt of the payment "check". */

@@ -1,4 +1,5 @@
 // The program `sotto`. main.ts imports it after checking Node's version.
+import { readFileSync } from "node:fs";
 import { run } from "@sotto/cli-kit";
 import { SETS } from "./sets.ts";
 
@@ -19,7 +20,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 const { stdin, stdout, stderr } = process;
 const streams = { stdin, stdout, stderr, terminal: stderr.isTTY === true };
 const { signal } = controller;
-const code = await run(process.argv.slice(2), { streams, environment: process.env, signal, sets: SETS });
+// The path is the same from src and from dist.
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+const code = await run(process.argv.slice(2), { streams, environment: process.env, signal, version, sets: SETS });
 // Flushes standard output, which may be a pipe, before the process exits.
 process.exitCode = code;
 await new Promise<void>((resolve) => stdout.write("", () => resolve()));

@@ -116,6 +116,7 @@ export class Cli {
       streams,
       environment,
       signal,
+      version: "0.0.0",
       prover,
       sets: SETS,
     }).finally(() => process.chdir(before));

@@ -50,7 +50,8 @@ export class TestHome {
     stdin.end();
     const { signal } = new AbortController();
     const streams = { stdin, stdout, stderr, terminal: false };
-    const code = await run([...args, "--home", this.home.folder, "--json"], { streams, environment: {}, signal });
+    const options = { streams, environment: {}, signal, version: "0.0.0" };
+    const code = await run([...args, "--home", this.home.folder, "--json"], options);
     await new Promise((resolve) => setImmediate(resolve));
     expect(code, `sotto ${args.join(" ")}: ${errors}`).to.equal(0);
     return text;

@@ -27,6 +27,9 @@ export const DEAD_CONFIG = {
   finality: 0,
 } as const;
 
+/** The version of the program that runs the commands. */
+export const DEAD_VERSION = "4.0.2";
+
 /** A wallet whose node and service do not respond. */
 export class DeadHome {
   readonly folder = temporaryFolder("dead");
@@ -73,7 +76,13 @@ export class DeadHome {
     });
     const streams = { stdin, stdout, stderr, terminal };
     const { signal } = new AbortController();
-    const code = await run([...args, "--home", this.home], { streams, environment, signal, sets });
+    const code = await run([...args, "--home", this.home], {
+      streams,
+      environment,
+      signal,
+      version: DEAD_VERSION,
+      sets,
+    });
     return { code, stdout: out, stderr: error };
   }
 
