@@ -54,7 +54,10 @@ export interface CommandSet {
   }[];
   /** Errors that no other command ends with: their exit codes and next steps. */
   readonly errors?: ErrorTable | undefined;
-  /** Ways to pay that `pay` and `request` try before the private payment. */
+  /**
+   * Ways to pay that `pay` and `request` try, in this order: before the private payment, or after it if `privatePayment` of
+   * @sotto/client is before them. Several sets can list the same one: its first place counts.
+   */
   readonly methods?: readonly PayingMethod[] | undefined;
 }
 

@@ -5,13 +5,13 @@ import { COMMAND_ERRORS } from "./error-definitions.ts";
 
 /**
  * The program of these sets.
- * @throws TypeError if two commands or ways to pay have the same name, an error has two definitions, or the command after
- *   which a group is listed does not exist
+ * @throws TypeError if two commands or different ways to pay have the same name, an error has two definitions, or the command
+ *   after which a group is listed does not exist
  */
 export function compose(sets: readonly CommandSet[]): Program {
   const commands = [...COMMANDS];
   const errors: Record<string, ErrorTable[string]> = { ...COMMAND_ERRORS };
-  const methods = sets.flatMap((set) => set.methods ?? []);
+  const methods = [...new Set(sets.flatMap((set) => set.methods ?? []))];
   for (const set of sets) {
     for (const { after, commands: added } of set.groups) {
       const place = commands.findIndex(({ name }) => name === after);

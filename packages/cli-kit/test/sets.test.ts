@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Command, type CommandSet, compose } from "@sotto/cli-kit";
-import type { PayingMethod } from "@sotto/client";
+import { type PayingMethod, privatePayment } from "@sotto/client";
 import { emptyRoots, SottoError, TREE_DEPTH } from "@sotto/protocol";
 import { type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
 import { expect } from "chai";
@@ -123,13 +123,19 @@ describe("a set of commands", () => {
     });
   });
 
+  it("can list the same way to pay as another set, such as the private payment", () => {
+    const [first, second] = [password("mellon"), { ...password("mellon"), name: "other" }];
+    const sets = [first, second].map((method) => ({ ...PASSWORDS, methods: [privatePayment, method] }));
+    expect(compose(sets).methods).to.deep.equal([privatePayment, first, second]);
+  });
+
   it("is refused if it has what exists already, or is listed after a command that does not exist", async () => {
     const refused = (sets: readonly CommandSet[], message: string) =>
       expect(() => compose(sets)).to.throw(TypeError, message);
     refused([quotes("deposit", { ...quote, name: "deposit" })], "have deposit, which exists already");
     refused([quotes("deposit", quote), quotes("init", quote)], "have quote today, which exists already");
     refused([quotes("deposits", quote)], "listed after deposits");
-    refused([PASSWORDS, { ...PASSWORDS, errors: {} }], "two sets of commands pay with password");
+    refused([PASSWORDS, { ...PASSWORDS, methods: [password("mellon")] }], "two sets of commands pay with password");
     const [USAGE, PASSWORD_GONE] = [1, 2].map((n) => ({ means: `${n}`, cause: "", exit: "funds" }) as const);
     refused([{ ...PASSWORDS, errors: { USAGE: USAGE! } }], "define USAGE, which is defined otherwise already");
     refused([PASSWORDS, { name: "x", groups: [], errors: { PASSWORD_GONE: PASSWORD_GONE! } }], "define PASSWORD_GONE");
