@@ -131,6 +131,18 @@ export interface DepositNotes {
   readonly amounts: readonly bigint[];
 }
 
+/** EIP-712 types of the EIP-3009 message that authorizes a deposit, in the form of ethers and viem. */
+export const DEPOSIT_AUTHORIZATION_TYPES: { ReceiveWithAuthorization: { name: string; type: string }[] } = {
+  ReceiveWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+};
+
 /**
  * The nonce of a deposit's EIP-3009 authorization: keccak256(abi.encode(uint256[] tags, uint64[] amounts, bytes32 salt)).
  * EIP-3009 does not cover the notes' owners, so the nonce commits to them.

@@ -47,6 +47,7 @@ export {
 } from "./checkpoints.ts";
 export {
   type Bytes32,
+  DEPOSIT_AUTHORIZATION_TYPES,
   type DepositNotes,
   depositAuthorizationNonce,
   depositBlinding,

@@ -1,5 +1,5 @@
 // Deposits without gas need EIP-3009: the payer signs an authorization, and the pool redeems it.
-import type { Address } from "@sotto/protocol";
+import { type Address, DEPOSIT_AUTHORIZATION_TYPES } from "@sotto/protocol";
 import { getAddress, Interface, Signature, type TypedDataDomain, TypedDataEncoder, Wallet, ZeroHash } from "ethers";
 import { type Ask, askOr } from "./ask.ts";
 
@@ -9,13 +9,6 @@ const TOKEN = new Interface([
   "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
 ]);
-
-const AUTHORIZATION = {
-  ReceiveWithAuthorization: ["from", "to", "value", "validAfter", "validBefore", "nonce"].map((name) => ({
-    name,
-    type: name === "nonce" ? "bytes32" : name === "from" || name === "to" ? "address" : "uint256",
-  })),
-};
 
 /** An account that redeems an authorization of nothing; any address without code will do. */
 const PAYEE = getAddress(`0x${"99".repeat(20)}`);
@@ -54,7 +47,7 @@ export async function authorizationProblem(ask: Ask, token: Address, chainId: nu
       validBefore: FOREVER,
       nonce: ZeroHash,
     };
-    const { v, r, s } = Signature.from(await payer.signTypedData(signed, AUTHORIZATION, message));
+    const { v, r, s } = Signature.from(await payer.signTypedData(signed, DEPOSIT_AUTHORIZATION_TYPES, message));
     const data = TOKEN.encodeFunctionData("receiveWithAuthorization", [...Object.values(message), v, r, s]);
     return (await askOr(ask, "eth_call", [{ from: PAYEE, to: token, data }, "latest"])) !== undefined;
   };

@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { depositAuthorizationNonce, hexToBytes, parseAddress, parseAmount, parseField } from "@sotto/protocol";
-import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
+import {
+  DEPOSIT_AUTHORIZATION_TYPES,
+  depositAuthorizationNonce,
+  hexToBytes,
+  parseAddress,
+  parseAmount,
+  parseField,
+} from "@sotto/protocol";
+import { concat, keccak256, recoverAddress, Signature, TypedDataEncoder } from "ethers";
 import { ServiceError } from "../errors.ts";
 import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
 import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
@@ -8,11 +15,6 @@ import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
 import type { DepositRequest } from "./schemas.ts";
-
-const AUTHORIZATION_TYPE = keccakText(
-  "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
-);
-const AUTHORIZATION_WORDS = ["bytes32", "address", "address", "uint256", "uint256", "uint256", "bytes32"];
 
 /** The parsed authorization. */
 interface DepositTerms {
@@ -129,8 +131,8 @@ function assertSpelling({ v, r, s }: DepositRequest): void {
 function assertSignature({ v, r, s }: DepositRequest, terms: DepositTerms, domain: string, pool: string): void {
   const value = sumOf(terms.amounts);
   const { from, validAfter, validBefore, nonce } = terms;
-  const words = [AUTHORIZATION_TYPE, from, pool, value, validAfter, validBefore, nonce];
-  const struct = keccak256(AbiCoder.defaultAbiCoder().encode(AUTHORIZATION_WORDS, words));
+  const message = { from, to: pool, value, validAfter, validBefore, nonce };
+  const struct = TypedDataEncoder.hashStruct("ReceiveWithAuthorization", DEPOSIT_AUTHORIZATION_TYPES, message);
   const digest = keccak256(concat(["0x1901", domain, struct]));
   let signer: string | undefined;
   try {

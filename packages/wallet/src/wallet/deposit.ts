@@ -1,6 +1,6 @@
 import { type ChainSource, isAnotherContract, isNodeFault, readContract, readNewest } from "@sotto/chain";
 import { type DepositRequest, tokenInterface } from "@sotto/chain/ethers";
-import { assertAmount, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
+import { assertAmount, DEPOSIT_AUTHORIZATION_TYPES, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
 import {
   getAddress,
   hexlify,
@@ -94,17 +94,6 @@ async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDat
   return domain;
 }
 
-const AUTHORIZATION = {
-  ReceiveWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-};
-
 /** The part of an ethers v6 signer that authorizes a deposit. Its account needs no ETH. */
 export type DepositSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
@@ -126,7 +115,7 @@ export async function signDeposit(
   const value = totalOf(notes.amounts);
   const nonce = depositAuthorizationNonce(notes, salt);
   const message = { from, to: pool.pool, value, validAfter: 0n, validBefore, nonce };
-  const { v, r, s } = Signature.from(await account.signTypedData(domain, AUTHORIZATION, message));
+  const { v, r, s } = Signature.from(await account.signTypedData(domain, DEPOSIT_AUTHORIZATION_TYPES, message));
   return {
     chainId: String(pool.chainId),
     pool: pool.pool,
