@@ -3,7 +3,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { openPurchases } from "@sotto/client";
 import type { AgentOptions } from "@sotto/mcp";
 import { clearOfMidnight, clockWithin } from "@sotto/test-kit/clock";
-import { anyRejection } from "@sotto/test-kit/rejection";
+import { anyRejection, expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
@@ -114,8 +114,12 @@ describe("limits of agents", function () {
     });
 
     it("are refused by the server if they name an unknown tool or a host with a port", async () => {
-      for (const limits of [{ tools: { balance: 1n } }, { hosts: { "a.example:80": 1n } }, { perHour: -1n }])
-        await anyRejection(open(limits as AgentOptions["limits"]));
+      for (const [limits, code] of [
+        [{ tools: { balance: 1n } }, "MCP_OPTION_INVALID"],
+        [{ hosts: { "a.example:80": 1n } }, "PURCHASE_INVALID"],
+        [{ perHour: -1n }, "INVALID_AMOUNT"],
+      ] as const)
+        await expectRejected(code, () => open(limits as AgentOptions["limits"]));
     });
   });
 

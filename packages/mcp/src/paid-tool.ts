@@ -15,6 +15,7 @@ import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import {
   createPaywall,
   type Decision,
+  isPaymentRequired,
   type PaidProof,
   type PaymentMethod,
   type Paywall,
@@ -220,7 +221,7 @@ export function paidTool<In extends Input = undefined>(
     const target = targetOf(name, args);
     const challenge = async (error: string, options: { refused: boolean; retryAfter?: number | undefined }) => {
       const decision = await tools.decide(target, asked, undefined);
-      if (decision.kind !== "refused" || decision.status !== 402) return unavailable();
+      if (!isPaymentRequired(decision)) return unavailable();
       const required: Asked = askedBy(name, description, decision.body);
       const { challenges } = tools;
       if (challenges === undefined) return paymentRequired(required, error, { structured, ...options });
@@ -260,7 +261,7 @@ export function paidTool<In extends Input = undefined>(
   ): Promise<CallToolResult> => {
     const { challenges } = tools;
     const demand = await tools.decide(target, price, undefined);
-    if (challenges === undefined || demand.kind !== "refused" || demand.status !== 402) return unavailable();
+    if (challenges === undefined || !isPaymentRequired(demand)) return unavailable();
     const { instructions } = askedBy(name, description, demand.body);
     const refuse = (problem: Parameters<typeof paymentError>[1], detail: string, retryAfter?: number) =>
       paymentError(challengeOf(challenges, instructions), problem, detail, retryAfter);

@@ -107,7 +107,7 @@ export class CorePaywall implements Paywall {
     }
     let decision = await this.#decideOrRefuse(request);
     // Set on every 402, JSON included: a cache must not serve the page to programs, or JSON to browsers.
-    if (page !== undefined && decision.kind === "refused" && decision.status === 402)
+    if (page !== undefined && responses.isPaymentRequired(decision))
       decision = withHeaders(decision, { vary: "Sec-Fetch-Dest" });
     if (this.#vary !== "" && decision.headers?.["cache-control"] === "no-store")
       decision = withHeaders(decision, { vary: this.#vary });
@@ -166,7 +166,7 @@ export class CorePaywall implements Paywall {
       }
       const retryAfter = reportRefusal(error, report);
       const answer = await this.#challenge(request, terms);
-      if (answer.status !== 402) return answer;
+      if (!responses.isPaymentRequired(answer)) return answer;
       return { ...answer, headers: { ...answer.headers, ...responses.retry(retryAfter) } };
     }
     return this.#challenge(request, terms);
