@@ -5,14 +5,16 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { forge, type Trapdoor } from "@sotto/keys/setup/trapdoor";
 import { randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
+import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { id, Wallet } from "ethers";
 import { forgeBundle } from "../world/bundles.ts";
 import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
+import { depositBody } from "./support/deposits.ts";
 
 const G1 = bn254.G1.Point.BASE;
 const G2 = bn254.G2.Point.BASE;
@@ -56,6 +58,19 @@ describe("starting the service", function () {
     const silent = `0x${"13".repeat(20)}`;
     await world.provider.send("hardhat_setCode", [silent, "0x00"]);
     expect(await refusal({ SOTTO_POOL: silent })).to.equal("POOL_MISSING");
+  });
+
+  it("starts for a token without EIP-712, and relays none of its deposits", async () => {
+    const proxy = closedAfterTest(new CuttingProxy(world.node.url));
+    const domain = id("DOMAIN_SEPARATOR()").slice(0, 10);
+    proxy.alter = (method, [call]) =>
+      method === "eth_call" && (call as { data: string }).data === domain
+        ? { error: { code: 3, message: "execution reverted" } }
+        : undefined;
+    const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: await proxy.listen() }));
+    const { status, body } = await post(`${service.url}/deposit`, await depositBody(world, Wallet.createRandom(), {}));
+    expect([status, body["code"]]).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(body["message"]).to.contain("has no DOMAIN_SEPARATOR");
   });
 
   it("fails if no node answers", async () => {

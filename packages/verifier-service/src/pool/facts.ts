@@ -15,8 +15,8 @@ import { ServiceError } from "../errors.ts";
 export interface PoolFacts extends ChainPoolFacts {
   /** Decimals of the token. */
   readonly decimals: number;
-  /** EIP-712 domain separator of the token, for deposit authorizations. */
-  readonly tokenDomain: string;
+  /** EIP-712 domain separator of the token, for deposit authorizations; undefined if the token has none. */
+  readonly tokenDomain: string | undefined;
 }
 
 /** Circuits that are verified on chain, and the pool's getters of their verifiers. */
@@ -47,7 +47,7 @@ export async function assertPool(
     return {
       ...facts,
       decimals: await readDecimals(chain, token),
-      tokenDomain: String(await chain.read(tokenInterface, token, "DOMAIN_SEPARATOR")),
+      tokenDomain: await readDomain(chain, token),
     };
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
@@ -60,6 +60,16 @@ export async function assertPool(
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
     const why = "no node of SOTTO_RPC_URLS responds; locally: npm run chain";
     throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
+  }
+}
+
+/** Tokens without EIP-712 are accepted: their holders deposit with an approval. */
+async function readDomain(chain: Chain, token: string): Promise<string | undefined> {
+  try {
+    return String(await chain.read(tokenInterface, token, "DOMAIN_SEPARATOR"));
+  } catch (cause) {
+    if (isAnotherContract(cause)) return undefined;
+    throw cause;
   }
 }
 

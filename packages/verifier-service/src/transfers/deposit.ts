@@ -128,7 +128,17 @@ function assertSpelling({ v, r, s }: DepositRequest): void {
   if (v !== 27 && v !== 28) throw new ServiceError("INVALID_REQUEST", "v must be 27 or 28");
 }
 
-function assertSignature({ v, r, s }: DepositRequest, terms: DepositTerms, domain: string, pool: string): void {
+function assertSignature(
+  { v, r, s }: DepositRequest,
+  terms: DepositTerms,
+  domain: string | undefined,
+  pool: string,
+): void {
+  if (domain === undefined)
+    throw new ServiceError(
+      "AUTHORIZATION_MISMATCH",
+      "the pool's token has no DOMAIN_SEPARATOR, so no authorization of it can be checked; approve the pool, and send the deposit from the account itself",
+    );
   const value = sumOf(terms.amounts);
   const { from, validAfter, validBefore, nonce } = terms;
   const message = { from, to: pool, value, validAfter, validBefore, nonce };
