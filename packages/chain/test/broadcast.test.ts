@@ -81,8 +81,24 @@ describe("broadcasting a transaction", () => {
   });
 
   it("fails if every node is at fault, without repeating their messages", async () => {
+    answer(GONE, rpcError("no such key: secret-key"));
+    const error = `${second.name} responded to eth_sendRawTransaction with error -32000`;
+    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: error });
     answer(rpcError("no such key: secret-key"), GONE);
-    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "no node responded" });
+    const { refusal } = await reader().broadcast("0x02");
+    expect(refusal).to.equal(`${second.name} does not answer eth_sendRawTransaction`);
+  });
+
+  it("reports the lowest priority fee that a node accepts", async () => {
+    const refusal = "transaction gas price below minimum: gas tip cap 1500000000, minimum needed 25000000000";
+    for (const other of [GONE, rpcError(refusal)]) {
+      answer(rpcError(refusal), other);
+      expect(await reader().broadcast("0x02")).to.deep.equal({
+        accepted: false,
+        refusal,
+        lowestTip: 25_000_000_000n,
+      });
+    }
   });
 
   it("does not count a refusal as a fault of the node", async () => {

@@ -381,6 +381,37 @@ describe("PoolFollower", () => {
       chain.mine(0);
       expect(await rejection(follower.catchUp(sink))).to.include({ code: "RANGE_TOO_LARGE" });
     });
+
+    it("shrinks a range whose logs time out, as long as the node answers other requests", async () => {
+      for (const code of ["NODE_UNREACHABLE", "NODE_ERROR"] as const) {
+        chain.asked.length = 0;
+        sink = new MemorySink();
+        let responds = true;
+        const slow = nodeOf(chain, {
+          head: async () => {
+            if (!responds) throw new ChainError(code, "no answer");
+            return chain.head();
+          },
+          logs: async (query) => {
+            const logs = await chain.logs(query);
+            if (query.to > query.from + 3) throw new ChainError(code, "no answer");
+            return logs;
+          },
+        });
+        const follower = follow(slow, { rangeSize: 25 });
+        await follower.catchUp(sink);
+        expect(chain.asked.slice(0, 3), code).to.deep.equal([
+          [0, 24],
+          [0, 2],
+          [3, 5],
+        ]);
+        expectComplete();
+        responds = false;
+        const known = chain.asked.length;
+        expect(await rejection(follow(slow, { rangeSize: 25 }).catchUp(new MemorySink()))).to.include({ code });
+        expect(chain.asked).to.have.length(known);
+      }
+    });
   });
 
   it("returns the same newest block as its chain, including the base fee", async () => {

@@ -87,6 +87,11 @@ interface RangeToRead {
 }
 
 const MAX_RESTARTS = 5;
+/**
+ * By how much a range shrinks if the nodes respond, but not to the request for its logs. A node that times out costs seconds
+ * each time, so a single block is reached in a few steps.
+ */
+const SHRINK = 8;
 
 /** Keeps a sink in step with the canonical chain: reads the pool's events page by page, and rolls reorganizations back. */
 export class PoolFollower<Newest extends Block = Block> {
@@ -249,6 +254,11 @@ export class PoolFollower<Newest extends Block = Block> {
         this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
         return "too large";
       }
+      if (!changed && gap === undefined && from < to && mayBeTooLarge(error) && (await someNodeResponds(chain))) {
+        this.#range = Math.max(1, Math.floor((to - from + 1) / SHRINK));
+        this.#maxRange = this.#range;
+        return "too large";
+      }
       // Another node's fault does not hide a reorganization. If the restart does not help, the fault is thrown.
       if (changed && !restarted && isNodeFault(error)) return undefined;
       if (error === gap && !changed && !otherFault && (await everyNodeResponds(chain))) await sink.discardUnchecked?.();
@@ -264,6 +274,17 @@ export class PoolFollower<Newest extends Block = Block> {
       throw inconsistent(node, `has events for ${counts}, but the contract counts ${queue.size} and ${queue.appended}`);
     }
   }
+}
+
+/** Whether the size of a range may be the reason for a fault: not all nodes say so, some time out or answer without JSON. */
+const mayBeTooLarge = (error: unknown): boolean =>
+  error instanceof ChainError && (error.code === "NODE_UNREACHABLE" || error.code === "NODE_ERROR");
+
+function someNodeResponds(chain: ChainSource): Promise<boolean> {
+  return useNode(chain, (node) => node.head()).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether every node responds now: an unreachable one may have the events that the others lack. */

@@ -1,6 +1,6 @@
-import { CallReverted, RpcErrorResponse } from "../errors.ts";
+import { CallReverted, ChainError, RpcErrorResponse } from "../errors.ts";
 import type { Failover } from "./failover.ts";
-import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
+import { isKnownTransaction, isRefusedTransaction, lowestTip } from "./responses.ts";
 
 /** After a refusal the other nodes have a tenth of the request timeout to accept. */
 const GRACE_PART = 10;
@@ -9,8 +9,10 @@ const GRACE_PART = 10;
 export interface Broadcast {
   /** Whether a node accepted the transaction or had it already. */
   readonly accepted: boolean;
-  /** The message of the last node that refused it, if no node accepted it. */
+  /** The message of the last node that refused it, if no node accepted it; if none refused it, the fault of the last node. */
   readonly refusal?: string | undefined;
+  /** The lowest priority fee per gas in wei that a node would accept, if it refused the transaction for a lower one. */
+  readonly lowestTip?: bigint | undefined;
 }
 
 /**
@@ -20,20 +22,27 @@ export interface Broadcast {
 export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
   return new Promise((resolve) => {
     let refusal: string | undefined;
+    let fault = "no node responded";
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = (result: Broadcast) => {
       clearTimeout(timer);
       resolve(result);
     };
+    const refuse = () => {
+      const lowest = refusal === undefined ? undefined : lowestTip(refusal);
+      end({ accepted: false, refusal: refusal ?? fault, ...(lowest === undefined ? {} : { lowestTip: lowest }) });
+    };
     const answers = nodes.all(async (node) => {
       const refused = await node.ask("eth_sendRawTransaction", [raw]).then(() => undefined, refusalOf);
       if (refused === undefined) return end({ accepted: true });
       refusal = refused;
-      timer ??= setTimeout(() => end({ accepted: false, refusal }), nodes.timeoutMs / GRACE_PART);
+      timer ??= setTimeout(refuse, nodes.timeoutMs / GRACE_PART);
     });
-    void Promise.allSettled(answers.values()).then(() =>
-      end({ accepted: false, refusal: refusal ?? "no node responded" }),
-    );
+    void Promise.allSettled(answers.values()).then((results) => {
+      const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+      fault = faults.findLast((error) => error instanceof ChainError)?.message ?? fault;
+      refuse();
+    });
   });
 }
 

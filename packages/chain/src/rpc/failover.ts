@@ -188,7 +188,11 @@ export class Failover {
     const found = await node.ask("eth_chainId", []);
     const chainId = typeof found === "string" && /^0x[0-9a-f]{1,64}$/i.test(found) ? BigInt(found) : undefined;
     if (chainId !== this.chainId) {
-      const message = `${node.name} is on chain ${chainId ?? "unknown"}, expected ${this.chainId}`;
+      const expected = `expected ${this.chainId}, 0x${this.chainId.toString(16)}`;
+      const message =
+        chainId === undefined
+          ? `${node.name} returns a chain id that is not a hexadecimal quantity, ${expected}`
+          : `${node.name} is on chain ${chainId}, ${expected}`;
       throw new ChainError("WRONG_CHAIN", message, { node: node.name });
     }
     member.trustedUntil = this.#clock() + TRUST_MS;

@@ -10,7 +10,7 @@ interface RpcError {
 
 /** geth, Erigon, Reth, Besu, Nethermind, anvil: the EVM aborted the call. */
 const EXECUTION_FAILED =
-  /^(?:err(?:or)?: |evm error: )*(?:execution reverted|reverted?(?=$|:| with)|out ?of ?gas|invalid ?(?:fe ?)?opcode|invalid ?jump|stack ?(?:underflow|overflow|limit ?reached)|contract creation code storage out of gas|max (?:initcode|code) size exceeded|intrinsic gas too low|gas uint64 overflow|write protection|return data out of bounds)/i;
+  /^(?:err(?:or)?: |evm error: )*(?:execution reverted|reverted?(?=$|:| with)|out ?of ?gas|invalid ?(?:fe ?)?opcode|invalid ?jump|stack ?(?:underflow|overflow|limit ?reached)|gas required exceeds allowance|contract creation code storage out of gas|max (?:initcode|code) size exceeded|intrinsic gas too low|gas uint64 overflow|write protection|return data out of bounds)/i;
 /** Hardhat and Ganache. */
 const DEVELOPMENT_NODE =
   /^(?:error: )?(?:vm exception while processing transaction|transaction (?:reverted|ran out of gas))/i;
@@ -20,7 +20,7 @@ const REVERTED = 3;
 const VM_EXECUTION_ERROR = -32015;
 
 const UNFUNDED =
-  /^(?:err(?:or)?: )*(?:insufficient funds for|gas required exceeds allowance|insufficient sender balance|upfront cost exceeds account balance|sender doesn'?t have enough funds)/i;
+  /^(?:err(?:or)?: )*(?:insufficient ?(?:funds for|sender ?balance|balance for)|not enough funds for|upfront cost exceeds account balance|sender doesn'?t have enough funds)/i;
 
 /** The methods that can report a revert; for eth_sendRawTransaction, only nodes that mine immediately do. */
 const EXECUTING = ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"];
@@ -58,19 +58,43 @@ function revertData({ code, message, data }: RpcError): string | undefined {
   return isHex && hex.length >= 10 && (hex.length - 10) % 64 === 0 ? hex : undefined;
 }
 
-/**
- * Messages of nodes that refuse a transaction because of the transaction itself: every other node would refuse it too.
- */
-const REFUSED_TRANSACTION =
-  /nonce too (?:low|high)|underpriced|insufficient (?:funds|sender balance)|intrinsic gas|gas limit|max (?:fee|priority fee) per gas|fee cap|exceeds (?:the )?(?:block|configured) |oversized data|invalid (?:sender|signature|transaction|chain ?id)|replay-protected|rlp: |not supported: type|transaction type not supported|enough funds/i;
+/** Words of nodes that refuse a transaction because of the transaction itself, and not because of an internal error. */
+const REFUSALS: readonly RegExp[] = [
+  // Nonces. Older versions of Nethermind return names: OldNonce, NonceGap, OwnNonceAlreadyUsed.
+  /nonce (?:is )?too (?:low|high|far)|old ?nonce|nonce ?gap|nonce ?already ?used|gapped.?nonce|invalid (?:nonce|sequence)/i,
+  // Prices.
+  /underpriced|(?:fee|price)(?: \S+)? (?:is )?(?:too low|below|less than)|fee ?too ?low|max (?:fee|priority fee) per gas|fee cap/i,
+  /replacement ?not ?allowed|could not replace|same nonce/i,
+  // Funds.
+  /insufficient ?(?:funds|(?:sender ?)?balance)|(?:not |have )enough (?:funds|balance)|exceeds account balance|overdraft/i,
+  // Limits. Nodes accept few transactions of an account with an EIP-7702 delegation at a time.
+  /intrinsic ?gas|gas ?limit|exceeds (?:the )?(?:block|configured) |oversized data|delegat/i,
+  // Forms.
+  /invalid (?:sender|signature|transaction|chain ?id)|replay-protected|rlp: |rlp ?too ?long|not supported: type/i,
+  /transaction type|not an? eoa|sender ?is ?contract/i,
+];
 const KNOWN_TRANSACTION =
-  /already known|already imported|known transaction|already in (?:the )?mempool|already exists|transaction already/i;
+  /already ?known|already imported|\bknown transaction|already in (?:the )?mempool|already exists|transaction already|existing txn? with same hash/i;
 
 /** Whether a node refused a transaction because of the transaction itself, and not because of an internal error. */
-export const isRefusedTransaction = (text: string): boolean => REFUSED_TRANSACTION.test(text);
+export const isRefusedTransaction = (text: string): boolean => REFUSALS.some((words) => words.test(text));
 /** Whether a node refused a transaction because it already has it. */
 export const isKnownTransaction = (text: string): boolean => KNOWN_TRANSACTION.test(text);
 
-/** JSON-RPC and EIP-1474: the node does not support the method. That is not a fault. */
+/** geth and Bor name the lowest priority fee that they accept. */
+const LOWEST_TIP = /gas tip cap \d+, minimum needed (\d{1,30})\b/i;
+
+/** The lowest priority fee in wei that a node accepts, if its refusal names it. */
+export function lowestTip(text: string): bigint | undefined {
+  const [, wei] = LOWEST_TIP.exec(text) ?? [];
+  return wei === undefined ? undefined : BigInt(wei);
+}
+
+/** Words of providers that do not offer a method; they use many codes. */
+const UNSUPPORTED_METHOD =
+  /method\b.{0,80}\b(?:not (?:found|supported|available|allowed|enabled|whitelisted)|does not exist|disabled)|unsupported method/i;
+
+/** The node does not support the method: by the codes of JSON-RPC and EIP-1474, or in words. That is not a fault. */
 export const isUnsupportedMethod = (error: unknown): boolean =>
-  error instanceof RpcErrorResponse && (error.rpcCode === -32601 || error.rpcCode === -32004);
+  error instanceof RpcErrorResponse &&
+  (error.rpcCode === -32601 || error.rpcCode === -32004 || UNSUPPORTED_METHOD.test(error.text));
