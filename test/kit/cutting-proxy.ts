@@ -20,8 +20,10 @@ export class CuttingProxy {
   sent = 0;
   /** Called for each request after the first transaction, in place of a response; the client then waits forever. */
   hold: (() => void) | undefined;
-  /** Chooses the requests that the node does not answer, as if its chain were another one. */
-  alter: ((method: string, params: readonly unknown[]) => Altered | undefined) | undefined;
+  /** Chooses the responses that differ from the node's, as if its chain were another one. */
+  alter:
+    | ((method: string, params: readonly unknown[], response: { result?: unknown }) => Altered | undefined)
+    | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -55,7 +57,7 @@ export class CuttingProxy {
     const [asked, answered] = [JSON.parse(body), JSON.parse(answer)] as (RpcRequest | RpcRequest[])[];
     const responses = [answered].flat() as object[];
     const replaced = [asked!].flat().map(({ id, method, params = [] }, index) => {
-      const found = alter(method, params);
+      const found = alter(method, params, responses[index]!);
       return found === undefined ? responses[index] : { jsonrpc: "2.0", id, ...found };
     });
     return JSON.stringify(Array.isArray(asked) ? replaced : replaced[0]);

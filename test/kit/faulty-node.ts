@@ -1,6 +1,7 @@
 // A proxy in front of a node that times out, drops connections, returns false answers, or answers as of an older block.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { Transaction } from "ethers";
 
 interface Question {
   id: number;
@@ -63,6 +64,8 @@ export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" | "isPartlyBehind" | "hasOnlyNewState" = "honest";
   /** Blocks. */
   lag = 5;
+  /** The node refuses transactions with a lower priority fee, wei, whatever it suggests. */
+  lowestTip = 0n;
   /** Number of calls of each method. */
   readonly asked = new Map<string, number>();
   /** All calls, in order of arrival. */
@@ -116,6 +119,13 @@ export class FaultyNode {
     this.questions.push(question);
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
+    if (this.lowestTip > 0n && question.method === "eth_sendRawTransaction") {
+      const { maxPriorityFeePerGas } = Transaction.from(String(question.params[0]));
+      if (maxPriorityFeePerGas !== null && maxPriorityFeePerGas < this.lowestTip) {
+        const found = `gas tip cap ${maxPriorityFeePerGas}, minimum needed ${this.lowestTip}`;
+        return error(question, `transaction gas price below minimum: ${found}`);
+      }
+    }
     if (mode === "isBehind" || (mode === "isPartlyBehind" && question.method === "eth_estimateGas"))
       return this.#behind(question);
     if (mode === "hasOnlyNewState") {

@@ -159,6 +159,20 @@ describe("a relayer in trouble", function () {
     await eventually(async () => (await store.gasToday()) === receipt.gasUsed * receipt.gasPrice);
   });
 
+  it("pays the priority fee that its only node requires, without waiting until the transaction is stuck", async () => {
+    const only = await proxy();
+    only.lowestTip = 25_000_000_000n;
+    const never = { stuckAfter: 3_600_000, rebroadcastAfter: 3_600_000 };
+    const { store, relayer, counts } = await services.start({ urls: [only.url], config: never });
+    const { txHash, state } = await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
+    expect(state).to.equal("settled");
+    const transaction = (await chain.provider.getTransaction(txHash))!;
+    expect(transaction.maxPriorityFeePerGas).to.equal(only.lowestTip);
+    // The next one offers it at once.
+    await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
+    expect(counts.get("relayer_replacements_total")).to.equal(1);
+  });
+
   it("never exceeds its fee cap", async () => {
     const cap = 10n ** 10n;
     const config = { stuckAfter: 1_000, maxFeePerGas: cap, maxPriorityFeePerGas: cap };

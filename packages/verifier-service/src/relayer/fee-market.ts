@@ -47,6 +47,8 @@ export interface UsualPrice {
 export class FeeMarket {
   readonly #options: FeeMarketOptions;
   #caps: { readonly value: FeeCaps; readonly until: number } | undefined;
+  /** The lowest priority fee that nodes accept, as far as their refusals said. */
+  #lowestTip: { readonly value: bigint; readonly until: number } | undefined;
   #history: { readonly value: Promise<FeeHistory>; readonly until: number } | undefined;
   /** Undefined until it is known, null if the chain has none. */
   #oracle: string | null | undefined;
@@ -77,6 +79,21 @@ export class FeeMarket {
       if (this.#caps === undefined) throw error;
     }
     return this.#caps.value;
+  }
+
+  /**
+   * Offers at least this priority fee, wei, for an hour: some chains require more than their nodes suggest. The configured
+   * cap still limits it.
+   */
+  requireTip(wei: bigint): void {
+    if (wei <= this.#requiredTip()) return;
+    this.#lowestTip = { value: wei, until: this.#options.clock() + CAPS_MS };
+    this.#caps = undefined;
+  }
+
+  #requiredTip(): bigint {
+    const { value, until } = this.#lowestTip ?? { value: 0n, until: 0 };
+    return this.#options.clock() < until ? value : 0n;
   }
 
   /** The current usual gas price. */
@@ -115,12 +132,15 @@ export class FeeMarket {
     return { maxFeePerGas: fee, maxPriorityFeePerGas: min(priority, fee) };
   }
 
-  /** The priority fee: the node's suggestion, but at least what the cheapest transactions of the last blocks paid. */
+  /**
+   * The priority fee: the node's suggestion, but at least what the cheapest transactions of the last blocks paid, and what a
+   * node required.
+   */
   async #tips(): Promise<{ tip: bigint; history: FeeHistory }> {
     const [suggested, history] = await Promise.all([this.#options.chain.priorityFee(), this.#blocks()]);
     const paid = middle(history.tips);
-    if (suggested === undefined && paid === undefined) return { tip: DEFAULT_TIP, history };
-    return { tip: max(suggested ?? 0n, paid ?? 0n), history };
+    const usual = suggested === undefined && paid === undefined ? DEFAULT_TIP : max(suggested ?? 0n, paid ?? 0n);
+    return { tip: max(usual, this.#requiredTip()), history };
   }
 
   #blocks(): Promise<FeeHistory> {

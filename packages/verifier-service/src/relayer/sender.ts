@@ -27,6 +27,8 @@ const FREE: readonly TransactionKind[] = ["deposit", "withdraw"];
 /** Signs, stores and sends transactions in this order, so that after a crash the store knows everything that may be sent. */
 export class Sender {
   readonly #context: RelayerContext;
+  /** Hashes of attempts that no node accepted for their priority fee, while a higher one is within the caps. */
+  readonly #underpriced = new Set<string>();
 
   constructor(context: RelayerContext) {
     this.#context = context;
@@ -56,11 +58,21 @@ export class Sender {
   }
 
   /** Sends a stored transaction to the nodes. If none accepts it, it is sent again later. */
-  async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease }: Round): Promise<void> {
-    const { chain, store, log } = this.#context;
-    const { accepted, refusal } = await chain.broadcast(raw);
+  async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease, head }: Round): Promise<void> {
+    const { chain, store, log, market } = this.#context;
+    const { accepted, refusal, lowestTip } = await chain.broadcast(raw);
     if (!accepted) log.warn({ hash, refusal: quoted(refusal) }, "no node accepted the transaction");
+    if (lowestTip !== undefined) {
+      market.requireTip(lowestTip);
+      const fees = await market.current(head);
+      if (fees !== undefined && fees.maxPriority >= lowestTip) this.#underpriced.add(hash);
+    }
     await store.asRelayer(lease, ({ outbox }) => outbox.sent(hash));
+  }
+
+  /** Whether a replacement would be accepted now: no node has this attempt, because its priority fee was too low. */
+  isUnderpriced(hash: string): boolean {
+    return this.#underpriced.has(hash);
   }
 
   /**
@@ -77,6 +89,7 @@ export class Sender {
     const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
     const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
     await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, cancel ? nothing : undefined));
+    for (const { hash } of old.attempts) this.#underpriced.delete(hash);
     metrics.count("relayer_replacements_total", 1, { kind: cancel ? "cancel" : old.kind });
     log.warn(
       { nonce: old.nonce, hash: attempt.hash, cancel, maxFee: String(fees.maxFee) },

@@ -106,7 +106,7 @@ export class Tracker {
       return;
     }
     const newest = attempts.at(-1)!;
-    if (clock() - newest.createdAt >= config.stuckAfter) {
+    if (clock() - newest.createdAt >= config.stuckAfter || this.#sender.isUnderpriced(newest.hash)) {
       const cancel =
         transaction.kind === "cancel" || (!followsAppend && (await this.#isPointless(transaction, carried, round)));
       if (await this.#sender.replace(transaction, round, cancel)) return;

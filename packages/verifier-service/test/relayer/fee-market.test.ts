@@ -46,6 +46,19 @@ describe("the fee market", () => {
     expect((await market().current(chain))!.maxPriority).to.equal(30n * GWEI);
   });
 
+  it("offers at least the tip that a node required, for an hour, within a configured cap", async () => {
+    chain = { ...chain, baseFee: GWEI, suggested: 2n * GWEI, tips: [] };
+    const [open, limited] = [market(), market({ maxPriorityFeePerGas: 5n * GWEI })];
+    for (const each of [open, limited]) {
+      expect((await each.current(chain))!.maxPriority).to.equal(2n * GWEI);
+      for (const wei of [25n * GWEI, 24n * GWEI]) each.requireTip(wei);
+    }
+    expect((await open.current(chain))!.maxPriority).to.equal(25n * GWEI);
+    expect((await limited.current(chain))!.maxPriority).to.equal(5n * GWEI);
+    now += 3_600_000;
+    expect((await open.current(chain))!.maxPriority).to.equal(2n * GWEI);
+  });
+
   it("offers a low tip on a cheap chain", async () => {
     chain = { ...chain, baseFee: GWEI / 200n, suggested: GWEI / 1000n, tips: [GWEI / 1000n] };
     expect(await market().current(chain)).to.deep.equal({
