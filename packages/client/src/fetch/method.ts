@@ -33,8 +33,9 @@ export interface PayingMethod<M extends OpenMethod = OpenMethod> {
 }
 
 /**
- * A method that is open for one paying fetch. An error of `assertInit`, `resume`, `terms`, `pay`, `payOther` or `wrap` ends
- * the call, and nothing else is paid for it. Errors of the others are ignored.
+ * A method that is open for one paying fetch. An error of `assertInit`, `resume`, `pay`, `payOther` or `wrap` ends the call,
+ * and nothing else is paid for it. After an error of `terms`, the next method is asked; the caller gets the error if none
+ * pays. Errors of the others are ignored.
  */
 export interface OpenMethod {
   /** Refuses options of `fetch` before anything is sent. @throws what the caller of the paying fetch gets */

@@ -2,6 +2,7 @@ import { delay } from "@sotto/chain";
 import { ANONYMOUS, MAX_AMOUNT, readBody } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
+import { assertHeaderLimit } from "../purchase/header.ts";
 import { assertWithinLimit } from "../purchase/limits.ts";
 import { type Call, captureCall } from "./call.ts";
 import {
@@ -226,7 +227,7 @@ class Payer {
         if (method !== each.method) await ignoringErrors(() => method.paidOtherwise?.(copyOf(challenge!)));
       return answer;
     }
-    return response;
+    return unpaid(asked);
   }
 
   /** Sends the request, and reads the challenge if the response is one of x402-zk. */
@@ -237,11 +238,12 @@ class Payer {
     const exchange = { sent, answered: wallet.now() };
     if (!isChallenge(response)) {
       const body = () => readBody(response.clone(), CHALLENGE_LIMIT, AbortSignal.timeout(CHALLENGE_MS));
-      return { response, challenge: undefined, exchange, body };
+      return { response, challenge: undefined, exchange, body, problems: [] };
     }
     const received = await receiveChallenge(call, response, wallet);
     const challenge = await parseChallenge(call, received, wallet, services, sent);
-    return { response: received.response, challenge, exchange, body: async () => received.body.slice() };
+    const body = async () => received.body.slice();
+    return { response: received.response, challenge, exchange, body, problems: [] };
   }
 
   async #payWith(each: Paying, privately: Paying, call: Call, asked: Asked): Promise<Response | undefined> {
@@ -252,8 +254,18 @@ class Payer {
     return each.method.pay?.(each.call, each === privately ? challenge : copyOf(challenge));
   }
 
-  /** The terms that this method reads from the 402, checked. */
+  /** The terms that this method reads from the 402, checked. If they cannot be paid, another method may pay. */
   async #foreign(by: Paying, call: Call, asked: Asked) {
+    try {
+      return await this.#readForeign(by, call, asked);
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      asked.problems.push(error);
+      return undefined;
+    }
+  }
+
+  async #readForeign(by: Paying, call: Call, asked: Asked) {
     const { response, exchange } = asked;
     const terms = await by.method.terms?.(by.call, otherChallenge(call, asked));
     if (terms === undefined) return undefined;
@@ -261,6 +273,7 @@ class Payer {
     if (asked.challenge !== undefined && !call.isFree(terms.header)) return undefined;
     const [wallet, { services }] = [this.#wallet, this.#checked];
     const challenge = await parseForeignTerms(call, response, terms.instructions, wallet, services, exchange);
+    assertHeaderLimit(challenge.instructions.payment.zkProof.maxHeaderLength);
     return { by, terms, challenge } satisfies Foreign & { readonly challenge: ReadChallenge };
   }
 
@@ -279,7 +292,7 @@ class Payer {
       const offer = await payableOffer(challenge, this.#wallet, {}, call.signal);
       return { response: undefined, offer: { ...offer, stated: foreign?.terms.stated } };
     }
-    return { response: asked.response, offer: undefined };
+    return { response: unpaid(asked), offer: undefined };
   }
 }
 
@@ -291,6 +304,14 @@ interface Asked {
   readonly exchange: Pick<Exchange, "sent" | "answered">;
   /** See `OtherChallenge`. */
   readonly body: () => Promise<Uint8Array>;
+  /** Why methods cannot pay terms of their own formats in it. */
+  readonly problems: unknown[];
+}
+
+/** A 402 that no method pays, for the caller. @throws the first problem, if there is one */
+function unpaid({ response, problems }: Asked): Response {
+  if (problems.length > 0) throw problems[0];
+  return response;
 }
 
 /**

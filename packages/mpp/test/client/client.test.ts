@@ -13,6 +13,24 @@ const optionsOf = ({ scene }: MppMerchant, options: MppOptions = {}, changes: Pa
 const paying = (server: MppMerchant, options: MppOptions = {}, changes: Partial<WrapOptions> = {}) =>
   wrapFetch(server.scene.merchant.fetch, server.scene.payer as never, optionsOf(server, options, changes));
 
+/** A server whose 402 has an x402-zk challenge beside that of MPP. */
+async function besideX402(): Promise<MppMerchant> {
+  const server = await MppMerchant.open();
+  const { merchant } = server.scene;
+  const { misbehave } = merchant;
+  merchant.misbehave = async (seen, answer) => {
+    let own: Response | undefined;
+    const response = (await misbehave(seen, async () => {
+      own = await answer();
+      return own.clone();
+    }))!;
+    if (response.status !== 402) return response;
+    const challenge = `x402-zk, ${response.headers.get("www-authenticate")}`;
+    return new Response(own!.body, { status: 402, headers: { "www-authenticate": challenge } });
+  };
+  return server;
+}
+
 /** A challenge of another method, with a comma and a quote in its texts. */
 const OTHER =
   'Payment id="1", realm="a, Payment b=\\"c\\"", method="tempo", intent="charge", request="e30", expires="2030-01-01T00:00:00Z"';
@@ -250,26 +268,45 @@ describe("paying at a server that speaks MPP", () => {
   });
 
   it("is chosen before or after x402-zk by its place in the list of methods", async () => {
-    const scene = await openScene();
-    const server = new MppMerchant(scene);
-    const { misbehave } = scene.merchant;
-    scene.merchant.misbehave = async (seen, answer) => {
-      let own: Response | undefined;
-      const response = (await misbehave(seen, async () => {
-        own = await answer();
-        return own.clone();
-      }))!;
-      if (response.status !== 402) return response;
-      const { body } = own!;
-      const challenge = `x402-zk, ${response.headers.get("www-authenticate")}`;
-      return new Response(body, { status: 402, headers: { "www-authenticate": challenge } });
-    };
+    const server = await besideX402();
     await paying(server)(`${ORIGIN}/a`);
     expect(server.credentials).to.have.length(1);
     await paying(server, {}, { methods: [privatePayment, mpp()] })(`${ORIGIN}/a`);
     await paying(server, {}, { methods: [] })(`${ORIGIN}/a`);
     expect(server.credentials).to.have.length(1);
-    expect(await scene.paid()).to.equal(30n);
+    expect(await server.scene.paid()).to.equal(30n);
+  });
+
+  it("leaves it to x402-zk in the same 402 if the challenge cannot be paid", async () => {
+    const wrong: Partial<MppChallenge>[] = [
+      { expires: "1969-12-31T23:59:59Z" },
+      { digest: "sha-256=:AAAA:" },
+      { header: "Cookie" },
+      { request: "e30" },
+      { opaque: "o".repeat(4_000) },
+      { opaque: "o".repeat(7_000) },
+    ];
+    const server = await besideX402();
+    const { merchant, payer } = server.scene;
+    for (const [index, challenge] of wrong.entries()) {
+      server.challenge = challenge;
+      const { offer } = await quotePayment(merchant.fetch, payer as never, optionsOf(server), `${ORIGIN}/a`);
+      expect([offer?.price, offer?.stated]).to.deep.equal([10n, undefined]);
+      expect(await (await paying(server)(`${ORIGIN}/a`)).text()).to.equal("served /a");
+      expect([await server.scene.paid(), server.credentials]).to.deep.equal([10n * BigInt(index + 1), []]);
+    }
+  });
+
+  it("is not paid by x402-zk instead if a limit or the program refuses the payment", async () => {
+    const server = await besideX402();
+    await expectRejected("REQUEST_LIMIT_EXCEEDED", () => paying(server, {}, { maxPerRequest: 9n })(`${ORIGIN}/a`));
+    let asked = 0;
+    const confirmPayment = () => {
+      asked += 1;
+      return false;
+    };
+    await expectRejected("PAYMENT_DECLINED", () => paying(server, {}, { confirmPayment })(`${ORIGIN}/a`));
+    expect([asked, await server.scene.paid()]).to.deep.equal([1, 0n]);
   });
 
   it("can be quoted without paying", async () => {
