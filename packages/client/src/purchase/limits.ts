@@ -1,4 +1,4 @@
-import { assertAmount, quoted } from "@sotto/protocol";
+import { assertAmount, networkOf, quoted } from "@sotto/protocol";
 import type { Store, StoreChange } from "@sotto/wallet";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
@@ -52,7 +52,11 @@ const HOUR_MS = 3_600_000;
  */
 export function limitHost(host: string): string {
   const url = `http://${host}`;
-  return (URL.canParse(url) ? new URL(url).hostname : host).replace(/\.+$/, "");
+  const name = (URL.canParse(url) ? new URL(url).hostname : host).replace(/\.+$/, "");
+  if (!name.startsWith("[")) return name;
+  // The network of an IPv4 address in IPv6 notation is the IPv4 address; others end with their prefix length.
+  const network = networkOf(name);
+  return network.includes("/") ? name : network;
 }
 
 /** Maximum length of a host name. */
