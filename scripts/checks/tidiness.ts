@@ -1,5 +1,6 @@
 // Checks every file that git tracks or would track for unfinished-work notes, disabled tests, machine-specific paths,
-// checks of bytes that depend on the realm, and excessive size; and checks that docs/architecture.md names every source folder.
+// checks of bytes that depend on the realm, and excessive size; and checks that docs/architecture.md names every source folder,
+// and that the files exist that documents name.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -92,6 +93,21 @@ export function treeProblems(paths: readonly string[], architecture: string): st
   ];
 }
 
+const NAMED_FILE = /`((?:circuits|contracts|docs|packages|scripts|test)\/[\w./-]+\.\w+)`/g;
+/** Placeholders, and files that builds, ceremonies and fuzzers create. */
+const NOT_COMMITTED = /[A-Z]{4}|\.\.|\/(?:build|dist|ceremonies|\.fuzz)\//;
+
+/**
+ * Finds the files that a document names, but that do not exist.
+ * @param path of the document
+ * @param paths the paths of all files, relative to the checkout
+ */
+export const missingFiles = (path: string, text: string, paths: ReadonlySet<string>): string[] =>
+  [...text.matchAll(NAMED_FILE)]
+    .map(([, file]) => file!)
+    .filter((file) => !NOT_COMMITTED.test(file) && !paths.has(file))
+    .map((file) => `${path} names ${file}, which does not exist`);
+
 if (import.meta.main) {
   const root = join(import.meta.dirname, "..", "..");
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
@@ -102,6 +118,9 @@ if (import.meta.main) {
   const files = paths.filter((path) => existsSync(join(root, path)) && statSync(join(root, path)).isFile());
   const found = files.flatMap((path) => problems(path, readFileSync(join(root, path))));
   found.push(...treeProblems(files, readFileSync(join(root, ARCHITECTURE), "utf8")));
+  const existing = new Set(files);
+  for (const path of files.filter((path) => path.endsWith(".md")))
+    found.push(...missingFiles(path, readFileSync(join(root, path), "utf8"), existing));
   for (const line of found) console.error(line);
   console.log(`${files.length} files, ${found.length} problems`);
   process.exitCode = found.length === 0 && files.length > 0 ? 0 : 1;

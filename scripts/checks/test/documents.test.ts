@@ -47,21 +47,6 @@ describe("documents", function () {
       expect(broken).to.deep.equal([]);
     });
 
-  it("the documents name only existing files", () => {
-    // Files that builds, ceremonies and fuzzers create are not committed.
-    const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
-    for (const path of documents) {
-      const named = [...read(path).matchAll(/`((?:circuits|contracts|docs|packages|scripts|test)\/[\w./-]+\.\w+)`/g)];
-      const missing = named
-        .map(([, file]) => file!)
-        .filter((file) => !/[A-Z]{4}|\.\.|\/(?:build|dist|ceremonies|\.fuzz)\//.test(file));
-      expect(
-        missing.filter((file) => !`\0${tracked}`.includes(`\0${file}\0`)),
-        path,
-      ).to.deep.equal([]);
-    }
-  });
-
   it("the map of docs/architecture.md names every package, and draws only declared dependencies", () => {
     const map = /^```mermaid\nflowchart TD\n([\s\S]*?)^```$/m.exec(read("docs/architecture.md"))?.[1] ?? "";
     const names = new Map([...map.matchAll(/([\w-]+)\[([\w-]+)\]/g)].map(([, id, name]) => [id!, name!]));

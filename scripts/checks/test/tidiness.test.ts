@@ -1,6 +1,6 @@
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { problems, treeProblems } from "../tidiness.ts";
+import { missingFiles, problems, treeProblems } from "../tidiness.ts";
 
 const found = (path: string, text: string) => problems(path, Buffer.from(text));
 // Concatenated, so that this file itself passes the check.
@@ -68,5 +68,15 @@ describe("tidiness", function () {
       "docs/architecture.md lacks test/two",
       "docs/architecture.md names scripts/old, which does not exist",
     ]);
+  });
+
+  it("finds files that documents name, but that do not exist", () => {
+    const text =
+      "See `test/a.test.ts`, `test/b.test.ts`, `test/NAME.test.ts`, `circuits/build/a.r1cs`, `test/..` and `npm test`.";
+    const paths = new Set(["docs/a.md", "test/a.test.ts"]);
+    expect(missingFiles("docs/a.md", text, paths)).to.deep.equal([
+      "docs/a.md names test/b.test.ts, which does not exist",
+    ]);
+    expect(missingFiles("docs/a.md", text, new Set([...paths, "test/b.test.ts"]))).to.deep.equal([]);
   });
 });
