@@ -39,13 +39,15 @@ export interface MppChallenge {
 const REQUIRED = ["id", "realm", "method", "intent", "request"] as const;
 const OPTIONAL = ["expires", "digest", "opaque", "description", "header"] as const;
 
+/** RFC 3339. */
+export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 const TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
 const FORMS: Readonly<Partial<Record<keyof MppChallenge, RegExp>>> = {
   method: /^[a-z][a-z0-9:_-]*$/,
   intent: /^[A-Za-z0-9-]+$/,
   request: /^[A-Za-z0-9_-]+$/,
   opaque: /^[A-Za-z0-9_-]+$/,
-  expires: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/,
+  expires: TIMESTAMP,
   digest: /^sha-256=[!-~]+$/,
   header: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
 };

@@ -1,6 +1,6 @@
 // A receipt: what a server says about the payment that it accepted, in the header Payment-Receipt.
 import { type Bytes32, hexToBytes } from "@sotto/protocol";
-import { MPP_METHOD } from "./challenge.ts";
+import { MPP_METHOD, TIMESTAMP } from "./challenge.ts";
 import { reading, refuse } from "./errors.ts";
 import { decodeText, encodeJson, fieldOf, parseJson } from "./json.ts";
 
@@ -26,8 +26,6 @@ export function encodeReceipt({ challengeId, reference, timestamp }: MppReceipt)
   return value;
 }
 
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** Parses a receipt of this method. Ignores unknown fields. @throws MppError MPP_RECEIPT_INVALID */
 export function parseReceipt(value: string): MppReceipt {
   const json = parseJson(decodeText(value, "the receipt", CODE), "the receipt", CODE);
@@ -37,7 +35,8 @@ export function parseReceipt(value: string): MppReceipt {
     fieldOf(json, name),
   );
   reading(CODE, () => hexToBytes(reference, 32, "reference"));
-  if (typeof timestamp !== "string" || !TIME.test(timestamp)) refuse(CODE, "the receipt's timestamp is not RFC 3339");
+  if (typeof timestamp !== "string" || !TIMESTAMP.test(timestamp))
+    refuse(CODE, "the receipt's timestamp is not RFC 3339");
   if (challengeId !== undefined && typeof challengeId !== "string")
     refuse(CODE, "the receipt's challengeId is not a text");
   return { challengeId, reference: reference as Bytes32, timestamp };

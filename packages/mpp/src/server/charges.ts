@@ -8,7 +8,7 @@ import {
   type Paywall,
   type PaywallOptions,
 } from "@sotto/resource-server";
-import { encodeCharge, encodeReceipt, type Json } from "../index.ts";
+import { encodeCharge, type Json } from "../index.ts";
 
 /** The options of a paywall that depend neither on routes nor on the form of responses. */
 export type ChargesOptions = Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "methods">;
@@ -122,7 +122,6 @@ class OpenCharges implements Charges {
         // What happens to the response is not known here, so the payment is consumed in any case.
         await decision.finish(200);
         const timestamp = new Date(this.#clock()).toISOString();
-        encodeReceipt({ challengeId: undefined, reference, timestamp });
         return { receipt: { method: "sotto", reference, status: "success", timestamp }, refusal: undefined };
       }
       const seconds = Number(decision.kind === "refused" ? decision.headers["retry-after"] : undefined);
