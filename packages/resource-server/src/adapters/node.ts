@@ -46,9 +46,10 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
 
 /** Replaces a header before handlers and loggers see it; no lines remove it. */
 export function replaceHeader(request: IncomingMessage, name: string, lines: readonly string[]): void {
-  // Node builds both objects from `rawHeaders` when they are read first, so this comes before the splice.
-  const { headers, headersDistinct } = request;
+  const { headers } = request;
   if (headers[name] === undefined) return;
+  // Node builds it from `rawHeaders` when it is read first, so this comes before the splice.
+  const { headersDistinct } = request;
   delete headers[name];
   // Requests of HTTP/2 do not have it.
   if (headersDistinct !== undefined) delete headersDistinct[name];
