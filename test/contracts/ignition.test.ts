@@ -1,4 +1,4 @@
-import { BASE_FIELD_MODULUS } from "@sotto/protocol";
+import { BASE_FIELD_MODULUS, REHEARSAL_CHAIN_ID } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
@@ -61,6 +61,18 @@ describe("deployment", function () {
     }
     const local = await connect(1337);
     await local.ethers.deployContract("PaymentVerifier");
+  });
+
+  it("rejects a rehearsal's keys on every chain except local ones and the chain for rehearsals", async () => {
+    for (const chainId of [31337, 1337, Number(REHEARSAL_CHAIN_ID)])
+      await (await connect(chainId)).ethers.deployContract("RehearsedContract");
+    for (const chainId of [1, 8453, Number(REHEARSAL_CHAIN_ID) + 1]) {
+      const factory = await (await connect(chainId)).ethers.getContractFactory("RehearsedContract");
+      await expect(factory.deploy()).to.be.revertedWithCustomError(factory, "RehearsalKeysRefused").withArgs(chainId);
+    }
+    const rehearsal = await connect(Number(REHEARSAL_CHAIN_ID));
+    const verifier = await rehearsal.ethers.getContractFactory("PaymentVerifier");
+    await expect(verifier.deploy()).to.be.revertedWithCustomError(verifier, "DevelopmentKeysRefused");
   });
 
   it("rejects a configuration that could never work and names the setting", async () => {

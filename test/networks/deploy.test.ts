@@ -12,10 +12,12 @@ import {
   MAX_TRANSACTION_GAS,
 } from "@sotto/deploy/chain/properties";
 import { compareDeployment, differs } from "@sotto/deploy/check";
+import { deployerOf } from "@sotto/deploy/preflight";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, parseAddress, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { type Altered, CuttingProxy } from "@sotto/test-kit/cutting-proxy";
+import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
@@ -152,6 +154,25 @@ describe("deploying to a network", function () {
       there.destroy();
     } finally {
       await other.stop();
+    }
+    const settings = { SOTTO_DEPLOY_RPC_URL: url, SOTTO_DEPLOYER_KEY: deployer.privateKey, NODE_ENV: "production" };
+    const args = ["--network", network, "--to", folder, "--test-token", "yes"];
+    expectRefused(
+      await command("packages/deploy/src/main.ts", args, undefined, settings),
+      "DEVELOPMENT_KEYS_REFUSED",
+      "nowhere in production",
+    );
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
+  });
+
+  it("rejects a public account as the deployer on chains that are not local", async () => {
+    const connection = await hre.network.create({ network: "localhost", override: { url } });
+    try {
+      const error = await expectRejected("SETTING_INVALID", () => deployerOf(connection, 84532));
+      expect(error.message).to.include("SOTTO_DEPLOYER_KEY");
+      expect((await deployerOf(connection, 1337)).account).to.equal(deployer.address.toLowerCase());
+    } finally {
+      await connection.close();
     }
   });
 

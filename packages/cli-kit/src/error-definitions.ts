@@ -30,6 +30,12 @@ export const CLI_ERRORS = {
     exit: "usage",
   },
   KEY_MISSING: SHARED_ERRORS.KEY_MISSING,
+  ACCOUNT_PUBLIC: {
+    means: "The account's key is public, and the chain is not local or NODE_ENV is production.",
+    cause: "A script for a local chain, with an account of Hardhat or Anvil, was used on another chain.",
+    remedy: "choose an account of your own with `--keystore` or SOTTO_ACCOUNT_KEY",
+    exit: "key",
+  },
   KEY_FILE_UNSAFE: {
     means: "Other users may read or write the key file, or it is not a file of this user.",
     cause: "The file was copied or created with permissions for others, or by another user.",

@@ -49,11 +49,23 @@ describe("the account of a command", () => {
     }
   });
 
-  it("defaults to a public test account, on local chains only", async () => {
+  it("is a public test account on local chains only, and not in production", async () => {
+    const key = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+    const codeOf = ({ stderr }: { stderr: string }) => (JSON.parse(stderr) as { error: { code: string } }).error.code;
+    expect(codeOf(await recipient([], { NODE_ENV: "production" }))).to.equal("KEY_MISSING");
+    const refused = await recipient([], { NODE_ENV: "production", SOTTO_ACCOUNT_KEY: key });
+    expect([refused.code, codeOf(refused)]).to.deep.equal([9, "ACCOUNT_PUBLIC"]);
+    expect(refused.stderr).to.not.include(key.slice(2));
+    const given = { NODE_ENV: "production", SOTTO_ACCOUNT_KEY: account.privateKey };
+    expect(walletOf(await recipient([], given))).to.equal(account.address.toLowerCase());
+    expect(walletOf(await recipient([], { SOTTO_ACCOUNT_KEY: key }))).to.equal(
+      "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+    );
     expect(walletOf(await recipient([]))).to.equal("0x70997970c51812dc3a010c7d01b50e0d17dc79c8");
     const config = JSON.parse(home.read("home/config.json")) as object;
     home.write("home/config.json", JSON.stringify({ ...config, chainId: "1" }));
     const { code, stderr } = await recipient([]);
     expect([code, JSON.parse(stderr).error.code]).to.deep.equal([9, "KEY_MISSING"]);
+    expect(codeOf(await recipient([], { SOTTO_ACCOUNT_KEY: key }))).to.equal("ACCOUNT_PUBLIC");
   });
 });

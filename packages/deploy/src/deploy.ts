@@ -56,8 +56,8 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   const given = token === undefined ? undefined : parseAddress(token, "token");
   const chainId = await chainIdOf(connection, node);
   // The verifiers' constructors check this too, but only after gas was spent.
-  assertAllowedOnChain(lock, chainId);
-  const { account, balance } = await deployerOf(connection);
+  assertAllowedOnChain(lock, chainId, process.env["NODE_ENV"] === "production");
+  const { account, balance } = await deployerOf(connection, chainId);
   const warnings: (string | undefined)[] = await assertSuitable(connection);
   if (given !== undefined) warnings.push(await assertToken(connection, given, chainId));
   for (const warning of warnings) if (warning !== undefined) report?.(warning);

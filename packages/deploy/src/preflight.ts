@@ -2,7 +2,7 @@
 // which may include a provider's key.
 import type {} from "@nomicfoundation/hardhat-ethers";
 import { CommandError } from "@sotto/command/command";
-import { type Address, parseAddress, SottoError } from "@sotto/protocol";
+import { type Address, allowsDevelopment, isPublicAccount, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { authorizationProblem } from "./chain/authorizations.ts";
@@ -75,7 +75,7 @@ export interface Deployer {
 }
 
 /** @throws CommandError SETTING_INVALID, NO_FUNDS */
-export async function deployerOf({ ethers, provider }: NetworkConnection): Promise<Deployer> {
+export async function deployerOf({ ethers, provider }: NetworkConnection, chainId: number): Promise<Deployer> {
   const [signer] = await ethers.getSigners().catch((cause: unknown) => {
     throw new CommandError("SETTING_INVALID", "SOTTO_DEPLOYER_KEY is not a private key: expected 32 bytes as hex", {
       cause,
@@ -83,6 +83,12 @@ export async function deployerOf({ ethers, provider }: NetworkConnection): Promi
   });
   if (signer === undefined) throw new CommandError("NO_FUNDS", "the node has no account to deploy with");
   const account = parseAddress(signer.address);
+  if (isPublicAccount(account) && !allowsDevelopment(process.env, chainId))
+    throw new CommandError(
+      "SETTING_INVALID",
+      `${account} is a public account of Hardhat and Anvil: anyone can take its ETH and send transactions from it; ` +
+        "set SOTTO_DEPLOYER_KEY to a key of your own",
+    );
   const balance = BigInt(String(await provider.request({ method: "eth_getBalance", params: [account, "latest"] })));
   if (balance === 0n)
     throw new CommandError("NO_FUNDS", `${account} has no ETH on this chain; send it some for the gas`);

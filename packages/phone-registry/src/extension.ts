@@ -1,12 +1,6 @@
 // The registry within a service: the same routes as alone, below the service's base path.
-import {
-  allowsDevelopment,
-  type Environment,
-  LOCAL_DEPLOYMENT,
-  parse,
-  type ServiceExtension,
-  setting,
-} from "@sotto/server";
+import { allowsDevelopment } from "@sotto/protocol";
+import { type Environment, LOCAL_DEPLOYMENT, parse, type ServiceExtension, setting } from "@sotto/server";
 import { phoneConfig, phoneProblems } from "./config/phone-config.ts";
 import { PHONE_SETTINGS } from "./config/settings.ts";
 import { PHONE_ROUTE_ERRORS } from "./error-definitions.ts";

@@ -107,7 +107,14 @@ export {
 export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
-export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
+export {
+  allowsDevelopment,
+  defaultFinality,
+  isPublicAccount,
+  LOCAL_CHAIN_IDS,
+  MAX_FINALITY,
+  REHEARSAL_CHAIN_ID,
+} from "./local-chains.ts";
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
 export { networkOf, networksOf } from "./networks.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";

@@ -56,7 +56,7 @@ export const PROVER_ERRORS = {
     exit: "usage",
   },
   DEVELOPMENT_KEYS_REFUSED: {
-    means: "The keys come from a public seed, and the chain is not local.",
+    means: "The keys come from a public seed or a rehearsal, and the chain is not local or NODE_ENV is production.",
     cause: "A pool on a public chain was deployed with keys that anyone can forge proofs for.",
     exit: "usage",
   },

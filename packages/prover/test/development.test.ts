@@ -1,3 +1,4 @@
+import { REHEARSAL_CHAIN_ID } from "@sotto/protocol";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
@@ -18,6 +19,17 @@ describe("development keys", function () {
       await expectRejected("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain({ set }, 1n));
     assertAllowedOnChain({ set: "ceremony/2026" }, 1n);
     assertAllowedOnChain({ set: "rehearsal/2026" }, 31337n);
+  });
+
+  it("are refused on the chain for rehearsals, which accepts a rehearsal's keys in production too", async () => {
+    assertAllowedOnChain("rehearsal/2026", REHEARSAL_CHAIN_ID, true);
+    for (const [set, chain] of [
+      ["development", REHEARSAL_CHAIN_ID],
+      ["rehearsal", REHEARSAL_CHAIN_ID],
+      ["rehearsal/2026", REHEARSAL_CHAIN_ID + 1n],
+      ["rehearsal/2026", 31337n],
+    ] as const)
+      await expectRejected("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain(set, chain, true));
   });
 
   for (const bad of [0n, -1n, 0, 1.5, Number.NaN, 2 ** 60, "1"]) {

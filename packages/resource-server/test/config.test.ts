@@ -1,8 +1,10 @@
 // Options that would make a paywall misjudge payments are rejected before any request.
 import { BINDING_SLOT_SECONDS } from "@sotto/protocol";
+import { expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { createPaywall, type PaywallOptions } from "../src/index.ts";
 import { parseConfig } from "../src/paywall/config.ts";
+import { readLock } from "../src/service/keys.ts";
 import { createRecipient, DEPLOYMENT } from "./support/payment.ts";
 
 const recipient = createRecipient();
@@ -73,6 +75,25 @@ describe("a paywall's options", () => {
       for (const store of [undefined, "sqlite::memory:", "memory"])
         expect(refusal({ chain: { ...far, chainId }, store }), `${chainId} ${store}`).to.equal("accepted");
     expect(parseConfig({ ...options, chain: far, store: "memory" }).inMemory).to.equal(true);
+  });
+
+  it("require a store, ceremony keys and a secure service URL on local chains too if NODE_ENV is production", async () => {
+    const local = { chainId: 31337n, set: undefined };
+    const found = process.env["NODE_ENV"];
+    try {
+      process.env["NODE_ENV"] = "production";
+      for (const store of [undefined, "sqlite::memory:"])
+        expect(refusal({ store })).to.include("NODE_ENV is production");
+      expect(refusal({ store: "memory" })).to.equal("accepted");
+      expect(refusal({ store: "memory", service: "http://pay.example/zk" })).to.match(/^service must be an https/);
+      await expectRejected("DEVELOPMENT_KEYS_REFUSED", () => readLock(options.service, local));
+    } finally {
+      if (found === undefined) delete process.env["NODE_ENV"];
+      else process.env["NODE_ENV"] = found;
+    }
+    expect(refusal({ store: undefined })).to.equal("accepted");
+    expect(refusal({ service: "http://pay.example/zk" })).to.equal("accepted");
+    expect((await readLock(options.service, local)).set).to.equal("development");
   });
 
   it("require a bare origin", () => {

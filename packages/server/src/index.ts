@@ -1,6 +1,5 @@
 export { CHAIN_SETTINGS } from "./config/chain-settings.ts";
 export { LOCAL_DEPLOYMENT, readDeployment, withDeployment } from "./config/deployment.ts";
-export { allowsDevelopment } from "./config/development.ts";
 export type { Parse } from "./config/parse.ts";
 /** Parsers of settings. */
 export * as parse from "./config/parse.ts";

@@ -1,8 +1,8 @@
 // The scheme for resource servers, to be passed to x402ResourceServer.register.
 import {
+  allowsDevelopment,
   baseUrl,
   type EthCall,
-  LOCAL_CHAIN_IDS,
   MAX_PAYMENT_AGE_MS,
   type PaymentUses,
   parseAddress,
@@ -221,10 +221,10 @@ function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): Pay
       `uses must have the methods ${USES_METHODS.join(", ")}; it has no ${missing.join(", ")}`,
     );
   }
-  if (LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return new MemoryUses(clock);
+  if (allowsDevelopment(process.env, chainId)) return new MemoryUses(clock);
   throw new X402SchemeError(
     "X402_OPTION_INVALID",
-    `uses is missing, but chain ${chainId} is not a local chain: all servers of this recipient must remember used ` +
+    `uses is missing, but chain ${chainId} is not a local chain, or NODE_ENV is production: all servers of this recipient must remember used ` +
       "payments in one store. Pass uses: paywall.uses of a paywall with such a store, a store of your own, or " +
       "uses: new MemoryUses() for a single process that refuses payments made before it started",
   );

@@ -1,4 +1,4 @@
-import { LOCAL_CHAIN_IDS, trimPasted } from "@sotto/protocol";
+import { allowsDevelopment, isPublicAccount, trimPasted } from "@sotto/protocol";
 import { Wallet as Account, type BaseWallet, HDNodeWallet } from "ethers";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
@@ -31,15 +31,33 @@ function fromKey(text: string, where: string): BaseWallet {
 }
 
 /**
- * A command's Ethereum account: from --keystore, else from SOTTO_ACCOUNT_KEY, else, on a local chain, a public test
- * account.
- * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
+ * A command's Ethereum account: from --keystore, else from SOTTO_ACCOUNT_KEY, else a public test account, which is allowed
+ * on a local chain only, and not if NODE_ENV is production.
+ * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE, ACCOUNT_PUBLIC
  */
 export async function readAccount(
   keystore: string | undefined,
   environment: Environment,
   chainId: bigint,
 ): Promise<BaseWallet> {
+  const isLocal = allowsDevelopment(environment, chainId);
+  const account = await givenAccount(keystore, environment);
+  if (account === undefined && isLocal) return HDNodeWallet.fromPhrase(LOCAL_MNEMONIC, undefined, LOCAL_PATH);
+  if (account === undefined)
+    throw new CliError(
+      "KEY_MISSING",
+      "an Ethereum account is missing: set it with --keystore FILE or SOTTO_ACCOUNT_KEY",
+    );
+  if (isPublicAccount(account.address) && !isLocal)
+    throw new CliError(
+      "ACCOUNT_PUBLIC",
+      `${account.address.toLowerCase()} is a public account of Hardhat and Anvil: anyone can take what it receives; ` +
+        "choose an account of your own with --keystore FILE or SOTTO_ACCOUNT_KEY",
+    );
+  return account;
+}
+
+async function givenAccount(keystore: string | undefined, environment: Environment): Promise<BaseWallet | undefined> {
   if (keystore !== undefined) {
     const text = readKeyFile(keystore);
     if (text === undefined) throw new CliError("KEY_MISSING", `${keystore} does not exist`);
@@ -58,6 +76,5 @@ export async function readAccount(
   }
   const key = environment["SOTTO_ACCOUNT_KEY"];
   if (key !== undefined && key !== "") return fromKey(key, "SOTTO_ACCOUNT_KEY");
-  if (LOCAL_CHAIN_IDS.includes(chainId)) return HDNodeWallet.fromPhrase(LOCAL_MNEMONIC, undefined, LOCAL_PATH);
-  throw new CliError("KEY_MISSING", "an Ethereum account is missing: set it with --keystore FILE or SOTTO_ACCOUNT_KEY");
+  return undefined;
 }

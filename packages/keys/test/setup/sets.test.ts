@@ -57,7 +57,7 @@ describe("artifact sets", function () {
     // The secrets of a rehearsal's keys are public too.
     const rehearsal = await renderVerifier("payment", "rehearsal/practice", artifactPaths("payment").zkey);
     expect(rehearsal).to.include(
-      "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, Bn254Guard, DevelopmentKeysGuard {",
+      "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, Bn254Guard, RehearsalKeysGuard {",
     );
   });
 });

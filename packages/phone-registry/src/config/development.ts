@@ -1,4 +1,5 @@
-import { allowsDevelopment, type Environment } from "@sotto/server";
+import { allowsDevelopment } from "@sotto/protocol";
+import type { Environment } from "@sotto/server";
 
 /** On a local chain the default sender is a file. Environment variables take precedence. */
 export function withDevelopmentDefaults(environment: Environment): Environment {

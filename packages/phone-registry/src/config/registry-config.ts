@@ -1,5 +1,5 @@
+import { allowsDevelopment } from "@sotto/protocol";
 import {
-  allowsDevelopment,
   assertNoProblems,
   type Environment,
   readSettings,

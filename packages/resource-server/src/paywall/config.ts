@@ -1,5 +1,6 @@
 // Checks the options as far as possible without any request.
 import {
+  allowsDevelopment,
   assertBinding,
   BASE8,
   baseUrl,
@@ -69,7 +70,7 @@ function parseService({ service, jwks }: PaywallOptions, chainId: bigint): strin
   const address = baseUrl(service);
   if (address === undefined)
     throw invalidOption("service must be the http(s) base URL of the service, such as https://pay.example/zk");
-  if (jwks === undefined && !isSecureUrl(address, chainId))
+  if (jwks === undefined && !isSecureUrl(address, allowsDevelopment(process.env, chainId) ? chainId : undefined))
     throw invalidOption("service must be an https URL; to use plain http, pin its token keys with jwks");
   return address;
 }
@@ -128,16 +129,16 @@ function isViewingKeyOf(viewingKey: unknown, keyX: bigint): boolean {
 const MEMORY = "sqlite::memory:";
 
 /**
- * Servers without a shared store would each accept the same payment. So on chains that are not local the operator must
- * name the store, and must write "memory" to choose an in-memory one.
+ * Servers without a shared store would each accept the same payment. So on chains that are not local, and in production, the
+ * operator must name the store, and must write "memory" to choose an in-memory one.
  */
 function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "storeUrl"> {
-  const local = LOCAL_CHAIN_IDS.includes(chainId);
+  const local = allowsDevelopment(process.env, chainId);
   if (store === "memory" || (local && (store === undefined || store === MEMORY)))
     return { inMemory: true, storeUrl: MEMORY };
   if (store === undefined || store === MEMORY)
     throw invalidOption(
-      `${store === undefined ? "store is missing" : `store is ${MEMORY}`}, but chain ${chainId} is not a local chain: ` +
+      `${store === undefined ? "store is missing" : `store is ${MEMORY}`}, but chain ${chainId} is not a local chain, or NODE_ENV is production: ` +
         "all servers of this wallet must remember used payments in one store, or each of them accepts the same payment. " +
         'Write store: "sqlite:PATH" for servers on one machine, store: "postgres://USER@HOST/DATABASE" for several ' +
         'machines, or store: "memory" for a single process that refuses payments made before it started',

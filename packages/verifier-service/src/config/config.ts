@@ -1,6 +1,6 @@
+import { allowsDevelopment, isPublicAccount } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import {
-  allowsDevelopment,
   assertNoProblems,
   type Environment,
   readSettings,
@@ -9,9 +9,9 @@ import {
   type ServicePlace,
   type SettingTable,
 } from "@sotto/server";
+import { computeAddress } from "ethers";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
-import { isPublicAccount } from "./development.ts";
 import { assertExtensions } from "./extensions.ts";
 import { allSettings, SETTINGS, type Settings } from "./settings.ts";
 
@@ -75,7 +75,7 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
   const local = allowsDevelopment(environment, settings.chainId);
-  if (!local && settings.relayerKey !== undefined && isPublicAccount(settings.relayerKey))
+  if (!local && settings.relayerKey !== undefined && isPublicAccount(computeAddress(settings.relayerKey)))
     problems.push("SOTTO_RELAYER_KEY is a public account of Hardhat and Anvil: anyone can take its ETH");
   assertNoProblems(problems);
   const config = complete(settings, local);
