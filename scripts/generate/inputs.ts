@@ -44,7 +44,7 @@ function isCovered(file: string, directory: string, inputs: readonly string[]): 
   });
 }
 
-/** What a folder has for others is one line, because a change of one of its files most often concerns the others. */
+/** Files of one folder become one line, because files of a folder usually change together. */
 const fold = (files: readonly string[]): string[] =>
   [...new Set(files.map((file) => file.replace(/(.*\/(?:src|support)\/(?:.*\/)?)[^/]+(\.m?ts)$/, "$1*$2")))].sort();
 

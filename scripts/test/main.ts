@@ -98,7 +98,7 @@ async function test(tasks: readonly Task[]): Promise<Outcome[]> {
       rmSync(file);
   }
   const cores = availableParallelism();
-  // Suites often wait for blocks, for timers or for a browser: three of them leave a seventh of two cores idle.
+  // Suites often wait for blocks, for timers or for a browser, so more of them run than there are cores.
   const lanes = await openLanes(Math.min(4, cores + 2), LONGEST);
   const heartbeat = setInterval(() => {
     const took = seconds((performance.now() - started) / 1000);

@@ -101,7 +101,7 @@ export function reachFrom(
       const parts = words.replaceAll('"', "").split(", ");
       const beside = folder === "import.meta.dirname";
       const joined = beside ? here(join(...parts)) : normalize(join(...parts.filter((part) => part !== "..")));
-      // Without its folder, "package.json" is most often another one than the root's.
+      // Without its folder, "package.json" is usually not the root's.
       const paths = folder === undefined ? [joined, ...parts].filter((path) => path.includes("/")) : [joined];
       for (const path of paths)
         if ((beside && path === joined) || isStarted(path)) visit(path);

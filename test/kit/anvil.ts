@@ -14,7 +14,7 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-/** The binary for this platform, from the package that @foundry-rs/anvil brings. */
+/** Path of the binary for this platform, which is in a dependency of @foundry-rs/anvil. */
 function binary(): string {
   const { platform, arch } = process;
   const brings = createRequire(createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json"));

@@ -20,7 +20,7 @@ export class CuttingProxy {
   sent = 0;
   /** Called for each request after the first transaction, in place of a response; the client then waits forever. */
   hold: (() => void) | undefined;
-  /** Chooses the responses that differ from the node's, as if its chain were another one. */
+  /** Replaces responses of the node, so that its chain looks different; undefined leaves a response as it is. */
   alter:
     | ((method: string, params: readonly unknown[], response: { result?: unknown }) => Altered | undefined)
     | undefined;

@@ -18,7 +18,7 @@ import { openMcpWorld } from "./support/world.ts";
 const SUITE = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
 const TOKEN = "a-token-of-the-conformance-suite";
 
-/** Scenarios that sotto-mcp does not pass, by the reason. One that passes, and any other that fails, fails the suite. */
+/** The scenarios that sotto-mcp cannot pass, by reason. The suite fails if one of them passes, or if any other fails. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "it has no capability `prompts`: an agent pays without templates of messages": [
     "prompts-list",
@@ -107,7 +107,7 @@ describe("MCP conformance", function () {
     expect(code, text).to.equal(1);
   });
 
-  it("declares no capability that a listed reason denies", async () => {
+  it("declares only capabilities that no listed reason denies", async () => {
     const client = clientWith();
     // The SDK's own types are inconsistent for optional members under exactOptionalPropertyTypes.
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as Parameters<Client["connect"]>[0]);

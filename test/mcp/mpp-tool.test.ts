@@ -90,7 +90,7 @@ describe("a paid tool that asks in MPP's format", function () {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("is paid by the published client of mppx with a method of 10 lines", async () => {
+  it("is paid by the published client of mppx with the method sotto", async () => {
     const json = z.record(z.string(), z.unknown());
     const charge = Method.from({
       name: "sotto",

@@ -105,7 +105,7 @@ describe("deploying to a network", function () {
     expect(existsSync(journal)).to.equal(false);
   });
 
-  it("tests each property by requests, and a node that does not answer is not a chain that lacks one", async () => {
+  it("tests each property by requests, and does not mistake a node that does not answer for a missing property", async () => {
     const through = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
     const ask = (method: string, params: unknown[]): Promise<unknown> => through.send(method, params);
     try {

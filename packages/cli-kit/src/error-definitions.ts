@@ -84,5 +84,5 @@ export const CLI_ERRORS = {
   },
 } satisfies ErrorTable;
 
-/** Every error that a command of every program can end with. */
+/** The errors that commands of every program can end with. */
 export const COMMAND_ERRORS: ErrorTable = { ...CLIENT_ERRORS, ...CLI_ERRORS };

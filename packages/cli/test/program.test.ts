@@ -30,7 +30,7 @@ describe("sotto", () => {
     expect(sotto("--version").stdout).to.equal(`${version}\n`);
   });
 
-  it("knows the errors and ways to pay of its sets", () => {
+  it("has the errors and ways to pay of its sets", () => {
     expect(errors).to.include.keys("USAGE", "PREPAID_STOPPED");
     expect(methods.map(({ name }) => name)).to.deep.equal(["prepaid", "private", "mpp"]);
   });

@@ -1,4 +1,4 @@
-// Limits per hour, day, host and tool: what counts where, when it is free again, and how one host cannot be two.
+// Limits per hour, day, host and tool: which of them a price counts against, when they reset, and which spellings are one host.
 import { SottoError } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, type StoreChange } from "@sotto/wallet";

@@ -105,7 +105,7 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
   };
 }
 
-/** Presents proofs in MPP's format; the transport of tools has nothing that it could ask for. */
+/** Presents proofs in MPP's format. It has no options, because a call of a tool has no headers. */
 const MPP = mpp();
 
 type Json = Readonly<Record<string, unknown>>;
@@ -240,8 +240,8 @@ class MppToolCall {
 const CREDENTIAL_HEADERS = ["authorization", "payment-authorization"];
 
 /**
- * The proof that the paying fetch shows, and the challenge that it answers in MPP's format. A purchase that was interrupted may
- * have been begun in the other format than the one in which the tool asks now: the proof is the same.
+ * The proof that the paying fetch shows, and the challenge that it answers in MPP's format. The format may differ from the one
+ * in which the tool asks now, if the purchase was interrupted; the proof is the same in both.
  */
 function shownIn(init: RequestInit | undefined): { readonly payload?: Json; readonly challenge?: MppChallenge } {
   const headers = new Headers(init?.headers);

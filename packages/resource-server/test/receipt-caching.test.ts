@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isPaidStatus, privateCaching } from "../src/adapters/headers.ts";
 
 describe("the caching of a response with a receipt", () => {
-  it("is private, and keeps what the application says otherwise", () => {
+  it("is private, and keeps the application's other directives", () => {
     for (const [before, after] of [
       [undefined, "private"],
       ["no-store", "no-store, private"],

@@ -69,7 +69,7 @@ export class MethodCall implements PayingCall {
     return present(() => this.#call.send(checked), options, this.signal, this.#options.retryDelayMs);
   }
 
-  /** A copy, so that what was checked is what is sent. @throws FetchError METHOD_INVALID */
+  /** Checks a payment, and returns a copy that the method cannot change afterwards. @throws FetchError METHOD_INVALID */
   #checked({ name, value, url }: CallPayment): CallPayment {
     const by = this.#by;
     const copy = { name: String(name), value: String(value), url: new URL(url.href) };

@@ -212,7 +212,7 @@ const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-lengt
 /** Headers with the caller's secrets of which a method may use a scheme of its own. */
 const SHARED_HEADERS = ["authorization", "proxy-authorization"];
 
-/** Copies methods, so that what was checked is what is used. @throws FetchError FETCH_OPTION_INVALID */
+/** Checks methods, and returns copies that their authors cannot change afterwards. @throws FetchError FETCH_OPTION_INVALID */
 export function parseMethods<M extends OpenMethod>(methods: readonly PayingMethod<M>[]): readonly PayingMethod<M>[] {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `methods ${what}`);
   if (!Array.isArray(methods)) throw invalid("must be a list of ways to pay");

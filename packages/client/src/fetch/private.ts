@@ -37,7 +37,7 @@ interface Claim {
   readonly release: () => void;
 }
 
-/** A purchase that is paid, with what presents its proof. */
+/** A paid purchase, and the context in which its proof is presented. */
 interface Paid {
   readonly context: Context;
   readonly purchase: PaidPurchase;

@@ -37,7 +37,7 @@ export interface Envelope {
   method: string;
   /** Name of the request header that takes it. */
   header: string;
-  /** What the method needs for that, as it wrote it. */
+  /** What the method needs to wrap the proof, as it wrote it. */
   kept: string;
 }
 

@@ -45,7 +45,7 @@ export interface Header {
   readonly baseFee: bigint | undefined;
 }
 
-/** @param block "latest" or a block's number, a hex quantity */
+/** @param block "latest", or a block's number as a hex quantity */
 export async function readHeader(ask: Ask, block: string): Promise<Header | undefined> {
   const fields = Object(await askOr(ask, "eth_getBlockByNumber", [block, false])) as Record<string, unknown>;
   const [number, timestamp, gasLimit] = [fields["number"], fields["timestamp"], fields["gasLimit"]].map(parseQuantity);

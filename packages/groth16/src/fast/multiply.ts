@@ -171,8 +171,8 @@ export class FieldEmitter {
   }
 
   /**
-   * Carries limbs that are integers below 2^53 in absolute value, each to the next one only: then all but the last are up
-   * to 2^50 + 4 in absolute value. It uses doubles only.
+   * Carries from each limb to the next one, once. Limbs are integers below 2^53 in absolute value; afterwards, all but the
+   * last are at most 2^50 + 4 in absolute value. It uses doubles only.
    */
   carry(f: FunctionBuilder, out: Code, value: Operand): Code {
     const limbs = f.locals("v128", LIMBS);

@@ -20,7 +20,7 @@ import type { PaymentInstructions } from "@sotto/protocol";
 import { isCallOf } from "./resource.ts";
 import { RETRY_KEY } from "./x402.ts";
 
-/** What a challenge of a call is for. A tool is bound by its resource, and its arguments are part of it. */
+/** What the challenge of a call must be for. The resource names the tool and its arguments. */
 function wantedBy({ payment, metadata }: PaymentInstructions): Parameters<Challenges["issue"]>[0] {
   const { amountBaseUnits, asset, decimals } = payment;
   const { resource } = metadata;

@@ -67,7 +67,7 @@ class Charges implements OpenMethod {
       try {
         const terms = termsOf(challenge, request);
         if (this.#isForWallet(terms)) return terms;
-        // The client says what differs.
+        // The client refuses these terms, and says what differs.
         first ??= terms;
       } catch (error) {
         first ??= error;

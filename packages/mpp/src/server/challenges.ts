@@ -69,7 +69,7 @@ function opaqueOf({ method, resource }: Pick<Wanted, "method" | "resource">): st
   return Buffer.from(canonicalJson({ resource: hash })).toString("base64url");
 }
 
-/** A challenge without digest and id for any request, to measure the length of the others. */
+/** The request whose challenge is longest, apart from the URL. It shows whether the challenges of all requests fit. */
 const SAMPLE: Wanted = {
   method: "GET",
   resource: "",
@@ -92,7 +92,7 @@ export class Challenges {
     this.#maxLength = maxLength;
   }
 
-  /** Characters by which the challenges of this server are too long even without the URL; 0 if they fit. */
+  /** By how many characters this server's challenges are too long even without the URL; 0 if they fit. */
   get excess(): number {
     const challenge = this.#create(SAMPLE, undefined);
     return Math.max(0, encodeChallenge(challenge).length - this.#maxLength);

@@ -1,4 +1,4 @@
-// The checks of a paywall for servers whose challenges another library of MPP makes, such as mppx.
+// The checks of a paywall, for servers that make their challenges with another library of MPP, such as mppx.
 import { setTimeout as wait } from "node:timers/promises";
 import { parseInstructions } from "@sotto/protocol";
 import {

@@ -61,7 +61,7 @@ describe("paying at a server that speaks MPP", () => {
     expect(await server.scene.paid()).to.equal(10n);
   });
 
-  it("finds it among other challenges, schemes and malformed neighbours", async () => {
+  it("finds its challenge among others, other schemes and malformed ones", async () => {
     const around: ((own: string) => string)[] = [
       (own) => `${OTHER}, ${own}`,
       (own) => `${own}, ${OTHER}`,

@@ -91,7 +91,10 @@ export class Redemption {
     }
   }
 
-  /** Whether a request that is still waiting spends the token: batches end in any order, so the refusal may be known first. */
+  /**
+   * Whether another request that still waits spends the token. Batches end in any order, so the refusal of one request may be
+   * known before the success of the other.
+   */
   async #isBeingSpent(id: string, opens: string): Promise<boolean> {
     const others = [...(this.#asked.get(id) ?? [])].filter((asked) => asked.opens === opens);
     const holders = await Promise.all(others.map(({ holder }) => holder.catch(() => undefined)));

@@ -137,7 +137,7 @@ function withoutHeaders(
   return { ...request, header: (name) => removed.get(name) ?? request.header(name) };
 }
 
-/** A line of a header without some schemes. The others stay as they were sent. */
+/** Removes schemes from a line of a header. The others stay as they were sent. */
 function withoutSchemes(value: string, names: readonly string[]): string {
   const found = authSchemes([value]);
   const kept = found.filter((scheme) => !names.some((name) => isAuthScheme(scheme, name)));

@@ -62,7 +62,7 @@ export function selectWithdrawalNotes<N extends Note>(funds: Funds<N>, amount: b
 
 /**
  * Selects the notes to merge into one. With a `target` for the merged note: the smallest eight that reach it, or else
- * the largest eight, so that the next merge gets closer. Without: the smallest eight.
+ * the largest eight, so that the next merge gets closer. Without one, the smallest eight.
  * @param fee taken from the merged note
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */

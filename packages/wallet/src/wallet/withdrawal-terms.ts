@@ -91,7 +91,7 @@ function assertReceiver(core: WalletCore, address: string, name: string): void {
 /** Deadlines of earlier attempts, seconds. */
 export interface Deadlines {
   readonly all: readonly number[];
-  /** Those of attempts that were not made with a clock that was ahead. */
+  /** Those of attempts that were made while this machine's clock was not ahead. */
   readonly timely: readonly number[];
 }
 

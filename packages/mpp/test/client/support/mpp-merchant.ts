@@ -13,14 +13,16 @@ import {
   paymentSchemes,
 } from "../../../src/index.ts";
 
-/** A scene whose merchant asks for its payments in MPP only, with everything that a test may falsify. */
+/** A scene whose merchant asks for payments in MPP's format only. Tests can falsify each part of its responses. */
 export class MppMerchant {
   readonly scene: Scene;
   /** The credentials that it got. */
   readonly credentials: { readonly challenge: MppChallenge; readonly payload: Json }[] = [];
-  /** Changes the terms, the challenge, or the whole header. */
+  /** Changes the terms of a 402 before they become a challenge. */
   terms: (instructions: Changeable) => void = () => undefined;
+  /** Parameters that replace those of the challenge. */
   challenge: Partial<MppChallenge> = {};
+  /** Makes WWW-Authenticate from the challenge. */
   header: (own: string) => string = (own) => own;
   /** Which credentials it accepts. */
   accepts: (challenge: MppChallenge) => boolean = () => true;
