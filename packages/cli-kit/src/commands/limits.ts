@@ -127,7 +127,7 @@ function namedAmount(text: string): [name: string | undefined, amount: string] {
 
 /** @throws CliError USAGE */
 function hostOf(text: string): string {
-  // A URL would be read as a host and more.
+  // `limitHost` would read a URL as a host, and ignore the rest.
   const isBare = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@\\[\]%]+)$/.test(text);
   const host = isBare ? limitHost(text) : "";
   if (!isLimitHost(host))

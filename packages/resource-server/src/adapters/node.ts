@@ -188,7 +188,7 @@ function withReceipt(response: ServerResponse, receipt: Readonly<Record<string, 
   const message = rest.filter((one) => typeof one === "string").slice(0, 1);
   const given = rest.find((one) => typeof one === "object" && one !== null);
   const lines = linesOf(given ?? {});
-  // As writeHead does: they replace those that were set before, and a list may have several of one name.
+  // As with writeHead, they replace those that were set before, and a list may repeat a name.
   for (const [name] of lines) response.removeHeader(name);
   for (const [name, value] of lines) response.appendHeader(name, value);
   for (const [name, value] of Object.entries(receipt)) response.setHeader(name, value);

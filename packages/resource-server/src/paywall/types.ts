@@ -115,7 +115,7 @@ export type Decision =
 export interface MethodHeader {
   /** As responses write it, such as X-Payment-Token. */
   readonly name: string;
-  /** Authentication scheme: only what has it is the method's, and removed. Default: all values. */
+  /** Authentication scheme: only values of this scheme belong to the method, and are removed. Default: all values. */
   readonly scheme?: string | undefined;
   /** Whether handlers still see it, because nobody can pay with it. Default: false. */
   readonly kept?: boolean | undefined;

@@ -193,7 +193,7 @@ export class WalletCore {
     return this.tree.at(ledger, ledger.appendAt(confirmed?.number ?? -1));
   }
 
-  /** The notes that the selection of notes chooses from. */
+  /** The notes that can be selected for a payment, and the amount that cannot be yet. */
   funds(): Funds<WalletNote> {
     const notes = this.notes();
     const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");
