@@ -4,9 +4,9 @@ import { type Chain, isNodeFault } from "@sotto/chain";
 import type { Check, Need } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import type { FeeMarket } from "../relayer/fee-market.ts";
+import type { DataCost, FeeMarket } from "../relayer/fee-market.ts";
 import type { Fees } from "../relayer/fees.ts";
-import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
+import { PAYMENT_GAS, SPONSORED_GAS } from "../relayer/gas.ts";
 import type { Commitments, Store } from "../store/index.ts";
 
 /**
@@ -37,8 +37,8 @@ export interface Outlook {
   readonly headAge: number;
   /** Wei per unit of gas; undefined while the base fee exceeds the cap. */
   readonly fees: Fees | undefined;
-  /** Fee for a transaction's data on the parent chain, wei. */
-  readonly dataFee: bigint;
+  /** What an operation's data costs on the parent chain. */
+  readonly data: DataCost;
   /** Wei. */
   readonly balance: bigint;
   /** Wei spent today, including the maximum cost of transactions that are not mined. */
@@ -117,8 +117,8 @@ export function findObstacles(
 }
 
 /** Cost in wei of all promised payments and one more operation, at the current price. */
-function promised({ fees, dataFee, commitments }: Outlook, kind: AdmissionKind): bigint {
-  const cost = (gas: bigint) => gas * (fees?.maxFee ?? 0n) + dataFee;
+function promised({ fees, data, commitments }: Outlook, kind: AdmissionKind): bigint {
+  const cost = (gas: bigint) => (gas + data.gas) * (fees?.maxFee ?? 0n) + data.fee;
   const own = cost(kind === "payment" ? PAYMENT_GAS : SPONSORED_GAS);
   return BigInt(commitments.payments) * cost(PAYMENT_GAS) + own;
 }
@@ -136,7 +136,7 @@ export interface AdmissionParts {
   readonly store: Pick<Store, "gasToday" | "commitments" | "sinceLastRound">;
   /** The relayer's account. */
   readonly relayer: string;
-  readonly market: Pick<FeeMarket, "current" | "dataFee">;
+  readonly market: Pick<FeeMarket, "current" | "sampleCost">;
   readonly clock: () => number;
 }
 
@@ -211,7 +211,7 @@ export class Admission {
     const head = await chain.head();
     const [price, data, balance, gasToday, commitments, silence] = await Promise.all([
       market.current(head),
-      market.dataFee(SAMPLE_TRANSACTION),
+      market.sampleCost(),
       chain.balance(relayer, head.number),
       store.gasToday(),
       store.commitments(),
@@ -222,7 +222,7 @@ export class Admission {
     const running = now - this.#startedAt;
     return {
       fees: price,
-      dataFee: data,
+      data,
       balance,
       gasToday,
       commitments,

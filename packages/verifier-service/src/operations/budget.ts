@@ -4,7 +4,7 @@ import { NETWORK_GROWTH, type ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { FeeMarket } from "../relayer/fee-market.ts";
-import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
+import { PAYMENT_GAS, SPONSORED_GAS } from "../relayer/gas.ts";
 
 /** Uses per network and day. */
 export interface Quotas {
@@ -19,10 +19,11 @@ export interface Price {
 }
 
 /** The cost of a transaction at the current usual gas price. */
-export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "dataFee">): Promise<Price> {
+export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "sampleCost">): Promise<Price> {
   const { baseFee, tip } = await market.usualPrice();
-  const dataFee = await market.dataFee(SAMPLE_TRANSACTION);
-  return { payment: PAYMENT_GAS * (baseFee + tip) + dataFee, sponsored: SPONSORED_GAS * (baseFee + tip) + dataFee };
+  const data = await market.sampleCost();
+  const cost = (gas: bigint) => (gas + data.gas) * (baseFee + tip) + data.fee;
+  return { payment: cost(PAYMENT_GAS), sponsored: cost(SPONSORED_GAS) };
 }
 
 /** Quotas on a local chain, and the maximum that is derived from a budget. */

@@ -25,7 +25,10 @@ interface Planned {
  * each that succeeds. To cost the relayer the price of four again, another sender must first let three succeed.
  */
 const MAX_PLANNED = 4;
-/** Gas limit of an append that no node can estimate, because it follows one that is not mined: twice that of 64 leaves. */
+/**
+ * Gas limit, without gas for data on a parent chain, of an append that no node can estimate, because it follows one that is not
+ * mined: twice that of 64 leaves.
+ */
 const GAS_LIMIT = 700_000n;
 /** Pause after a failed proof or a failed transaction, ms. */
 const PAUSE_MS = 5_000;
@@ -175,11 +178,11 @@ export class Appender {
   }
 
   async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
-    const { chain, address, pool, log } = this.#context;
+    const { chain, address, pool, market, log } = this.#context;
     try {
       const call = { from: address, to: pool.pool, data };
       const gas = isFirst ? await atHead(chain, round, (node) => node.estimateGas(call)) : undefined;
-      const gasLimit = gas === undefined ? GAS_LIMIT : gas + gas / 4n;
+      const gasLimit = gas === undefined ? GAS_LIMIT + (await market.dataGas(pool.pool, data)) : gas + gas / 4n;
       const plan = { kind: "append" as const, to: pool.pool, data, gasLimit, operationIds: [] };
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {

@@ -5,7 +5,7 @@ import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata
 import { areUsed, atHead } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
 import { AUTHORIZATION_USED } from "./final-outcome.ts";
-import type { Sender, SendResult } from "./sender.ts";
+import type { Plan, Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent in this round. */
 interface Deferred {
@@ -166,11 +166,17 @@ export class Dispatcher {
     for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
       const gas = await this.#estimate(plan.data, round);
-      if (gas === undefined || gas > this.#context.config.maxGas) continue;
+      if (gas === undefined || !(await this.#fits(gas, plan))) continue;
       return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
     await this.#backOff(operations.slice(0, 1), round);
     return "deferred";
+  }
+
+  /** Gas that pays for data on a parent chain does not count: it depends on prices there, and blocks do not limit it. */
+  async #fits(gas: bigint, { to, data }: Pick<Plan, "to" | "data">): Promise<boolean> {
+    const { config, market } = this.#context;
+    return gas <= config.maxGas || gas - (await market.dataGas(to, data)) <= config.maxGas;
   }
 
   /** Defers operations that pass the simulation but need too much gas or cannot be estimated, longer each time. */

@@ -3,7 +3,7 @@
 import type { Chain, FeeHistory, Head } from "@sotto/chain";
 import { Interface } from "ethers";
 import { type FeeCaps, type Fees, feesFor, max, min, replacementFees } from "./fees.ts";
-import { PAYMENT_GAS } from "./gas.ts";
+import { PAYMENT_GAS, SAMPLE_TRANSACTION } from "./gas.ts";
 
 /**
  * Predeployed contracts, which return the fee for a transaction's data on the parent chain: that of OP stack chains, and that
@@ -14,6 +14,14 @@ export const GAS_PRICE_ORACLES: readonly string[] = [
   "0x5300000000000000000000000000000000000002",
 ];
 const oracleInterface = new Interface(["function getL1Fee(bytes data) view returns (uint256)"]);
+
+/** On Arbitrum, the precompile ArbGasInfo has this code, and gas includes what a transaction's data costs on the parent chain. */
+export const ARBITRUM_PRECOMPILE = { address: "0x000000000000000000000000000000000000006c", code: "0xfe" };
+/** A contract of Arbitrum's nodes, which exists in their `eth_call` only. */
+export const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";
+const nodeInterface = new Interface([
+  "function gasEstimateL1Component(address to, bool contractCreation, bytes data) payable returns (uint64, uint256, uint256)",
+]);
 
 /** The usual price is the median of this many blocks. */
 const HISTORY_BLOCKS = 20;
@@ -44,14 +52,31 @@ export interface UsualPrice {
   readonly tip: bigint;
 }
 
+/** How a chain charges for a transaction's data on its parent chain. */
+type DataModel =
+  | { readonly kind: "none" }
+  | { readonly kind: "gas" }
+  | { readonly kind: "fee"; readonly oracle: string };
+
+/** What a transaction's data costs on the parent chain. */
+export interface DataCost {
+  /** Units of gas: on Arbitrum, a part of the transaction's gas; otherwise 0. */
+  readonly gas: bigint;
+  /** Wei in addition to the gas: on OP stack chains and Scroll; otherwise 0. */
+  readonly fee: bigint;
+}
+
+/** The price on the parent chain can rise until the transaction is mined. */
+const withReserve = (cost: bigint): bigint => cost + cost / 4n;
+
 export class FeeMarket {
   readonly #options: FeeMarketOptions;
   #caps: { readonly value: FeeCaps; readonly until: number } | undefined;
   /** The lowest priority fee that nodes accept, as far as their refusals said. */
   #lowestTip: { readonly value: bigint; readonly until: number } | undefined;
   #history: { readonly value: Promise<FeeHistory>; readonly until: number } | undefined;
-  /** Undefined until it is known, null if the chain has none. */
-  #oracle: string | null | undefined;
+  /** Undefined until it is known. */
+  #dataModel: DataModel | undefined;
 
   constructor(options: FeeMarketOptions) {
     this.#options = options;
@@ -103,24 +128,51 @@ export class FeeMarket {
   }
 
   /**
-   * The fee in wei for a transaction's data on the parent chain, plus a quarter, because the price can change until the
-   * transaction is mined. 0 on chains without such a fee.
+   * The fee in wei for a transaction's data on the parent chain, in addition to its gas, plus a quarter. 0 on chains without
+   * such a fee.
    * @param raw the transaction, hex
    */
   async dataFee(raw: string): Promise<bigint> {
-    const { chain } = this.#options;
-    if (this.#oracle === undefined) this.#oracle = await this.#findOracle();
-    if (this.#oracle === null) return 0n;
-    const fee = BigInt(await chain.read(oracleInterface, this.#oracle, "getL1Fee", [raw]));
-    return fee + fee / 4n;
+    const model = await this.#model();
+    if (model.kind !== "fee") return 0n;
+    return withReserve(BigInt(await this.#options.chain.read(oracleInterface, model.oracle, "getL1Fee", [raw])));
   }
 
-  async #findOracle(): Promise<string | null> {
+  /**
+   * The part of a transaction's gas that pays for its data on the parent chain, plus a quarter. 0 on chains where gas pays for
+   * execution only.
+   * @param data its calldata, hex
+   */
+  async dataGas(to: string, data: string): Promise<bigint> {
+    if ((await this.#model()).kind !== "gas") return 0n;
+    const values = [to, false, data];
+    return withReserve(
+      BigInt(await this.#options.chain.read(nodeInterface, NODE_INTERFACE, "gasEstimateL1Component", values)),
+    );
+  }
+
+  /** What the data of a single payment, deposit or withdrawal costs. */
+  async sampleCost(): Promise<DataCost> {
+    const [gas, fee] = await Promise.all([
+      this.dataGas(NODE_INTERFACE, SAMPLE_TRANSACTION),
+      this.dataFee(SAMPLE_TRANSACTION),
+    ]);
+    return { gas, fee };
+  }
+
+  async #model(): Promise<DataModel> {
+    this.#dataModel ??= await this.#findModel();
+    return this.#dataModel;
+  }
+
+  async #findModel(): Promise<DataModel> {
     const { chain } = this.#options;
     // This is asked only once, so `head` first finds a node that is not behind: an old state could lack the oracle.
     const { number } = await chain.head();
-    for (const oracle of GAS_PRICE_ORACLES) if ((await chain.code(oracle, number)) !== "0x") return oracle;
-    return null;
+    for (const oracle of GAS_PRICE_ORACLES)
+      if ((await chain.code(oracle, number)) !== "0x") return { kind: "fee", oracle };
+    const { address, code } = ARBITRUM_PRECOMPILE;
+    return { kind: (await chain.code(address, number)) === code ? "gas" : "none" };
   }
 
   async #derive(): Promise<FeeCaps> {

@@ -17,6 +17,7 @@ export interface Plan {
 
 export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED";
 
+/** Gas of a transfer to an account without code, where gas pays for execution only. */
 const TRANSFER_GAS = 21_000n;
 /**
  * Depositing and merging the same funds again and again is free for a client, so deposits and withdrawals may use at
@@ -80,15 +81,15 @@ export class Sender {
    * @returns false if that exceeds the fee cap or the rest of the day's budget
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
-    const { market, config, address, store, metrics, log } = this.#context;
+    const { market, config, store, metrics, log } = this.#context;
     const fees = await market.replacement(dearest(old), round.head);
     if (fees === undefined) return false;
     const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
     // A cancellation costs little and consumes the nonce, which all later transactions wait for.
     if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
-    const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
-    const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
-    await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, cancel ? nothing : undefined));
+    const nothing = cancel ? await this.#nothing() : undefined;
+    const attempt = await this.#sign(nothing ?? old, old.nonce, fees);
+    await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, nothing));
     for (const { hash } of old.attempts) this.#underpriced.delete(hash);
     metrics.count("relayer_replacements_total", 1, { kind: cancel ? "cancel" : old.kind });
     log.warn(
@@ -100,9 +101,15 @@ export class Sender {
   }
 
   /** Consumes a nonce that later transactions wait for. */
-  fill(round: Round): Promise<SendResult> {
-    const { address } = this.#context;
-    return this.send({ kind: "cancel", to: address, data: "0x", gasLimit: TRANSFER_GAS, operationIds: [] }, round);
+  async fill(round: Round): Promise<SendResult> {
+    return this.send(await this.#nothing(), round);
+  }
+
+  /** A transaction that only consumes a nonce. */
+  async #nothing(): Promise<Plan> {
+    const { address, market } = this.#context;
+    const gasLimit = TRANSFER_GAS + (await market.dataGas(address, "0x"));
+    return { kind: "cancel", to: address, data: "0x", gasLimit, operationIds: [] };
   }
 
   /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */

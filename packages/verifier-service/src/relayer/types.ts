@@ -49,7 +49,7 @@ export interface RelayerConfig {
   batchDelay: number;
   /** Maximum transactions that are sent but not mined, not counting appends. */
   maxInFlight: number;
-  /** Maximum gas of one transaction. */
+  /** Maximum gas of one transaction, without gas that pays for data on a parent chain. */
   maxGas: bigint;
   /** Maximum fee per gas, wei; undefined: derived from the chain's fee history. */
   maxFeePerGas: bigint | undefined;

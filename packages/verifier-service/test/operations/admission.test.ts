@@ -14,7 +14,7 @@ const payment = PAYMENT_GAS * GWEI;
 const good: Outlook = {
   headAge: 12_000,
   fees,
-  dataFee: 0n,
+  data: { gas: 0n, fee: 0n },
   balance: ETHER,
   gasToday: 0n,
   silence: 1_000,
@@ -58,10 +58,14 @@ describe("obstacles to settlement", () => {
     expect(codes({ commitments, gasToday: ETHER - 10n * payment + 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
-  it("count the L1 data fee", () => {
+  it("count data on a parent chain, whether it is a fee or a part of the gas", () => {
     const gasToday = ETHER - payment;
     expect(codes({ gasToday })).to.deep.equal([]);
-    expect(codes({ gasToday, dataFee: 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
+    for (const data of [
+      { gas: 0n, fee: 1n },
+      { gas: 1n, fee: 0n },
+    ])
+      expect(codes({ gasToday, data })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
   it("reserve half of the budget for payments", () => {
@@ -105,7 +109,7 @@ describe("admission", () => {
         commitments: async () => ({ payments: outlook.payments, unmined: 0n }),
         sinceLastRound: async () => outlook.silence,
       },
-      market: { current: async () => fees, dataFee: async () => 0n },
+      market: { current: async () => fees, sampleCost: async () => good.data },
     });
   beforeEach(() => {
     [now, asked, broken] = [NOW, 0, undefined];

@@ -1,6 +1,7 @@
 import type { ServiceLog } from "@sotto/server";
 import { expect } from "chai";
 import { costOf, MAX_QUOTAS, presentPrice, quotasFor, startingQuotas } from "../../src/operations/budget.ts";
+import type { DataCost } from "../../src/relayer/fee-market.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -11,8 +12,11 @@ const settings = {
   quotasBeyondBudget: "refuse" as const,
   local: false,
 };
-const price = (weiPerGas: bigint, dataFee = 0n) =>
-  presentPrice({ usualPrice: async () => ({ baseFee: weiPerGas, tip: 0n }), dataFee: async () => dataFee });
+const price = (weiPerGas: bigint, data: Partial<DataCost> = {}) =>
+  presentPrice({
+    usualPrice: async () => ({ baseFee: weiPerGas, tip: 0n }),
+    sampleCost: async () => ({ gas: 0n, fee: 0n, ...data }),
+  });
 
 describe("quotas and the day's budget", () => {
   let told: object[];
@@ -42,9 +46,14 @@ describe("quotas and the day's budget", () => {
     expect(told).to.deep.equal([]);
   });
 
-  it("count the L1 data fee", async () => {
-    const [without, with_] = [await price(GWEI / 100n), await price(GWEI / 100n, 48_000n * GWEI)];
-    expect(quotasFor(settings, with_).clientQuota).to.be.lessThan(quotasFor(settings, without).clientQuota / 5);
+  it("count data on a parent chain, whether it is a fee or a part of the gas", async () => {
+    const without = await price(GWEI / 100n);
+    for (const data of [{ fee: 48_000n * GWEI }, { gas: 4_800_000n }]) {
+      const cost = await price(GWEI / 100n, data);
+      expect(cost.payment).to.equal(without.payment + 48_000n * GWEI);
+      expect(cost.sponsored).to.equal(without.sponsored + 48_000n * GWEI);
+      expect(quotasFor(settings, cost).clientQuota).to.be.lessThan(quotasFor(settings, without).clientQuota / 5);
+    }
   });
 
   it("prevent the start if one client could consume the budget, unless a setting allows it", async () => {

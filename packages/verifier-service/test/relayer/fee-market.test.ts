@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FeeMarket, GAS_PRICE_ORACLES } from "../../src/relayer/fee-market.ts";
+import { ARBITRUM_PRECOMPILE, FeeMarket, GAS_PRICE_ORACLES, NODE_INTERFACE } from "../../src/relayer/fee-market.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -11,8 +11,9 @@ describe("the fee market", () => {
     baseFee: bigint;
     suggested: bigint | undefined;
     tips: bigint[] | undefined;
-    oracle: string | undefined;
-    dataFee: bigint;
+    codes: Record<string, string>;
+    /** What contracts return. */
+    data: Record<string, bigint>;
   };
   const market = (caps: { maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint } = {}) =>
     new FeeMarket({
@@ -28,13 +29,13 @@ describe("the fee market", () => {
           if (chain.tips === undefined) throw new Error("the method does not exist");
           return { baseFees: [chain.baseFee / 2n, chain.baseFee, chain.baseFee * 2n], tips: chain.tips };
         },
-        code: async (address) => (address === chain.oracle ? "0x60" : "0x"),
-        read: async (_, address) => (address === chain.oracle ? chain.dataFee : 0n) as never,
+        code: async (address) => chain.codes[address] ?? "0x",
+        read: async (_, address) => (chain.data[address] ?? 0n) as never,
       },
     });
   beforeEach(() => {
     [now, asked] = [1_790_000_000_000, 0];
-    chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], oracle: undefined, dataFee: 0n };
+    chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], codes: {}, data: {} };
   });
 
   it("pays the 30 gwei that Polygon's builders require, from the node's suggestion or recent blocks", async () => {
@@ -106,11 +107,23 @@ describe("the fee market", () => {
   });
 
   it("adds the L1 data fee plus a quarter, only on chains with the oracle of the OP stack or of Scroll", async () => {
-    chain.dataFee = 400n;
+    for (const oracle of GAS_PRICE_ORACLES) chain.data[oracle] = 400n;
     expect(await market().dataFee("0x02")).to.equal(0n);
     for (const oracle of GAS_PRICE_ORACLES) {
-      chain.oracle = oracle;
+      chain.codes = { [oracle]: "0x60" };
       expect(await market().dataFee("0x02"), oracle).to.equal(500n);
+      expect(await market().sampleCost(), oracle).to.deep.equal({ gas: 0n, fee: 500n });
     }
+  });
+
+  it("knows the part of gas that pays for data, plus a quarter, only on Arbitrum", async () => {
+    chain.data[NODE_INTERFACE] = 400n;
+    for (const code of ["0x", "0x60"]) {
+      chain.codes = { [ARBITRUM_PRECOMPILE.address]: code };
+      expect(await market().dataGas(NODE_INTERFACE, "0x02"), code).to.equal(0n);
+    }
+    chain.codes = { [ARBITRUM_PRECOMPILE.address]: ARBITRUM_PRECOMPILE.code };
+    expect(await market().dataGas(NODE_INTERFACE, "0x02")).to.equal(500n);
+    expect(await market().sampleCost()).to.deep.equal({ gas: 500n, fee: 0n });
   });
 });
