@@ -52,6 +52,7 @@ const allowed = {
     "command",
     "certify",
     "keys",
+    "dev",
   ],
   dev: ["protocol", "prover", "wallet", "client", "prepaid", "resource-server", "web", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],

@@ -11,10 +11,10 @@ import { artifactPaths, root } from "@sotto/keys/circuits/paths";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import type { Page } from "playwright-core";
 import { launchChromium } from "../../../test/web/support/chromium.ts";
-import { type Host, openHost } from "../../../test/web/support/host.ts";
 import type { TestBrowser } from "../../../test/web/support/test-browser.ts";
-import { RecordedNode, TOKEN } from "./inputs/recorded-node.ts";
+import { RecordedNode } from "./inputs/recorded-node.ts";
 import { benchInputs } from "./inputs/statements.ts";
+import { openWebHost, type WebHost } from "./inputs/web-host.ts";
 import type { Print } from "./main.ts";
 
 export const about =
@@ -31,7 +31,7 @@ const [BLOCK_MS, REPORT_MS] = [150, 300];
 const LOCALE = { locale: "en-US" };
 
 /** Files of the app whose responses a page waits for before it can be used. */
-async function firstView(browser: TestBrowser, host: Host): Promise<number> {
+async function firstView(browser: TestBrowser, host: WebHost): Promise<number> {
   const page = await browser.newPage(LOCALE);
   const files = new Set<string>();
   page.on("response", (response) => {
@@ -93,7 +93,7 @@ async function assertReported(page: Page): Promise<void> {
 }
 
 /** Scrolls through all notes, and searches, in the pool's explorer. */
-async function scrollAndSearch(browser: TestBrowser, host: Host, commitment: string): Promise<number> {
+async function scrollAndSearch(browser: TestBrowser, host: WebHost, commitment: string): Promise<number> {
   const page = await browser.newPage({ ...LOCALE, viewport: { width: 1280, height: 900 } }, READ_MS);
   await page.goto(`${host.url}/#/pool`);
   const list = page.locator(".virtual");
@@ -182,7 +182,7 @@ async function proveInPage(page: Page, service: string, input: CircuitInput): Pr
 }
 
 /** A payment's proof in the page's worker and in Node, in turns, so that other load on the machine affects both. */
-async function prove(browser: TestBrowser, host: Host, service: string): Promise<{ page: number; node: number }> {
+async function prove(browser: TestBrowser, host: WebHost, service: string): Promise<{ page: number; node: number }> {
   const input = benchInputs().payment;
   const artifacts = await loadArtifacts({ folder: dirname(dirname(artifactPaths("payment").zkey)) });
   const prover = createProver(artifacts);
@@ -213,8 +213,8 @@ export async function run(print: Print): Promise<void> {
   const node = new RecordedNode(NOTES, Math.floor(Date.now() / 1000));
   const nodeUrl = await node.listen();
   const server = await openServer();
-  const host = await openHost({ chain: nodeUrl, token: TOKEN });
-  host.config = { name: "Recorded", deployment: node.deployment, nodes: [nodeUrl], service: server.url };
+  const { deployment } = node;
+  const host = await openWebHost({ name: "Recorded", deployment, nodes: [nodeUrl], service: server.url });
   const browser = await launchChromium();
   try {
     await browser.during(async () => {
@@ -235,7 +235,7 @@ export async function run(print: Print): Promise<void> {
     });
   } finally {
     await browser.close();
-    await host.close();
+    host.close();
     server.close();
     node.close();
   }

@@ -8,7 +8,7 @@ import { poolInterface } from "@sotto/wallet";
 
 const CHAIN_ID = 31337;
 const POOL = `0x${"90".repeat(20)}`;
-export const TOKEN = `0x${"70".repeat(20)}`;
+const TOKEN = `0x${"70".repeat(20)}`;
 const PAYMENTS_PER_BLOCK = 25;
 const APPEND_LEAVES = 64;
 const BLOCK_SECONDS = 60;

@@ -4,8 +4,7 @@ import { root } from "@sotto/keys/circuits/paths";
 import type { DeliveredNote, Viewer } from "@sotto/protocol";
 import type { Page } from "playwright-core";
 import { launchChromium } from "../../../../test/web/support/chromium.ts";
-import { openHost } from "../../../../test/web/support/host.ts";
-import { TOKEN } from "./recorded-node.ts";
+import { openWebHost } from "./web-host.ts";
 
 const ASSETS = join(root, "packages", "web", "dist", "assets");
 const TIMEOUT_MS = 180_000;
@@ -19,7 +18,7 @@ type Scan = (notes: readonly DeliveredNote[]) => Promise<{ seconds: number; foun
 export async function inChromium(viewer: Viewer, use: (scan: Scan) => Promise<void>): Promise<void> {
   const worker = readdirSync(ASSETS).find((file) => file.startsWith("scan.worker-"));
   if (worker === undefined) throw new Error(`${ASSETS} has no worker for scans: build packages/web`);
-  const host = await openHost({ chain: "http://127.0.0.1:9", token: TOKEN });
+  const host = await openWebHost();
   const browser = await launchChromium();
   try {
     await browser.during(async () => {
@@ -29,7 +28,7 @@ export async function inChromium(viewer: Viewer, use: (scan: Scan) => Promise<vo
     });
   } finally {
     await browser.close();
-    await host.close();
+    host.close();
   }
 }
 
