@@ -15,10 +15,11 @@ const allowed = {
     "phone-registry",
     "verifier-service",
     "resource-server",
+    "test-chain",
   ],
   mpp: ["protocol", "wallet", "client", "resource-server"],
-  wallet: ["protocol", "chain", "groth16", "prover"],
-  client: ["protocol", "chain", "groth16", "prover", "wallet"],
+  wallet: ["protocol", "chain", "groth16", "prover", "test-chain"],
+  client: ["protocol", "chain", "groth16", "prover", "wallet", "test-chain"],
   "resource-server": ["protocol", "chain", "prover", "database"],
   database: ["protocol"],
   server: ["protocol", "database"],
@@ -53,6 +54,29 @@ const allowed = {
     "certify",
     "keys",
     "dev",
+    "test-pool",
+    "test-browser",
+    "test-world",
+  ],
+  "test-kit": [],
+  "test-chain": ["protocol", "chain"],
+  "test-pool": ["protocol", "keys"],
+  "test-browser": ["keys"],
+  "test-world": [
+    "protocol",
+    "chain",
+    "groth16",
+    "prover",
+    "prepaid",
+    "wallet",
+    "resource-server",
+    "verifier-service",
+    "service",
+    "command",
+    "keys",
+    "deploy",
+    "local",
+    "test-pool",
   ],
   dev: ["protocol", "prover", "wallet", "client", "prepaid", "resource-server", "web", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],
@@ -69,8 +93,6 @@ const allowed = {
 /** Folders outside of packages/ that a package may import. */
 const alsoOutside = {
   deploy: ["^ignition/modules/"],
-  // Benches start the chains, services and browsers that tests start.
-  bench: ["^test/(world|[^/]+/support)/"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({
@@ -80,8 +102,8 @@ const direction = Object.entries(allowed).map(([name, others]) => ({
   from: { path: `^packages/${name}/` },
   to: {
     path: "^(packages|circuits|contracts|scripts|test|ignition)/",
-    // Sources import no tests: a rule of its own, below.
-    pathNot: [`^packages/(${[name, ...others].join("|")})/`, "^test/kit/", ...(alsoOutside[name] ?? [])],
+    // Every package's tests use the kit; what its sources may use of it is a rule of its own, below.
+    pathNot: [`^packages/(${[name, ...others, "test-kit"].join("|")})/`, ...(alsoOutside[name] ?? [])],
   },
 }));
 
@@ -195,18 +217,18 @@ module.exports = {
       to: { path: ["^packages/[^/]+/test/", "^test/"] },
     },
     {
+      name: "sources-import-no-test-package",
+      severity: "error",
+      comment: "packages/test-* start what tests and benches use; nothing else rests on them",
+      from: { path: "^packages/[^/]+/src/", pathNot: "^packages/(test-[^/]+|bench)/" },
+      to: { path: "^packages/test-" },
+    },
+    {
       name: "benches-import-support-only",
       severity: "error",
       comment: "benches start what tests start, and are no tests themselves",
       from: { path: "^packages/bench/src/" },
       to: { path: "^packages/[^/]+/test/", pathNot: "^packages/[^/]+/test/support/" },
-    },
-    {
-      name: "kit-imports-nothing-of-ours",
-      severity: "error",
-      comment: "every package's tests use the kit, so it cannot use a package",
-      from: { path: "^test/kit/" },
-      to: { path: "^(packages|circuits|contracts|scripts|ignition|test)/", pathNot: "^test/kit/" },
     },
     {
       name: "declared-dependencies",
@@ -217,7 +239,7 @@ module.exports = {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"],
         // A framework the user brings is a dependency of the tests as well.
         dependencyTypesNot: ["npm-peer"],
-        pathNot: "^packages/|^test/kit/",
+        pathNot: "^packages/",
       },
     },
     {

@@ -3,7 +3,7 @@
 const long = process.env.SOTTO_LONG === "1";
 
 module.exports = {
-  // The end of a test that hangs, in ms. A test that needs longer says why (test/kit/slow.ts).
+  // The end of a test that hangs, in ms. A test that needs longer says why (packages/test-kit/src/slow.ts).
   timeout: long ? 3_600_000 : 30_000,
   failZero: true,
   forbidPending: true,

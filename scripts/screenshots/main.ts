@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { runCommand } from "@sotto/command/command";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { root } from "@sotto/keys/circuits/paths";
+import { launchChromium } from "@sotto/test-browser/chromium";
 import { eventually } from "@sotto/test-kit/eventually";
 import type { Page } from "playwright-core";
 import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
-import { launchChromium } from "../../test/web/support/chromium.ts";
 import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/support/pictures.ts";
 import { WalletPage } from "../../test/web/support/wallet-page.ts";
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
+import { openPrepaidMerchant, PrepaidServer } from "@sotto/test-world/prepaid-server";
 import { expect } from "chai";
-import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, openCli, openCliWorld } from "./support/world.ts";
 

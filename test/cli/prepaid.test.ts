@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { WireSignedSchedule } from "@sotto/prepaid";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { contractWallet } from "@sotto/test-world/contract-wallets";
 import { expect } from "chai";
-import { contractWallet } from "../world/contract-wallets.ts";
 import type { Cli } from "./support/cli.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 

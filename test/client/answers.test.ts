@@ -4,10 +4,10 @@
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, wrapFetch } from "@sotto/client";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

@@ -12,12 +12,12 @@ import {
 } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { SmallServer } from "../world/small-server.ts";
-import { TrapdoorProver } from "../world/trapdoor-prover.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 type Payment = PaymentInstructions["payment"];

@@ -3,11 +3,11 @@
 import { openPurchases, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/wallet/test/support/world.ts";
-import { SmallServer } from "../world/small-server.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 describe("a purchase whose terms change after a crash", function () {
   slow(this, "a chain, a service and proofs");

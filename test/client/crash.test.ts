@@ -6,11 +6,11 @@ import { openPurchases, PURCHASE_STATES, type PurchaseStateName, spentOn, wrapFe
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { fund, openWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 import type { ClientAnswer, ClientTask } from "./support/client-process.ts";
 
 const PRICE = 10_000n;

@@ -3,9 +3,9 @@
 import { createDirectPayment, type DirectPaymentRecord, payDirectly } from "@sotto/cli-kit";
 import { openPurchases } from "@sotto/client";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const AMOUNT = 20_000n;
 const HOUR_MS = 3_600_000;

@@ -10,11 +10,11 @@ import { type ArtifactProgress, loadArtifacts, lockOf } from "@sotto/prover";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { openWorld, type World } from "@sotto/test-world/wallets";
 import { createSeedWords, type Funded, type FundingProgress, type FundingStage } from "@sotto/wallet";
 import { openWallet } from "@sotto/wallet/node";
 import { expect } from "chai";
 import { Wallet as Account, Contract, hexlify, randomBytes } from "ethers";
-import { openWorld, type World } from "../world/wallets.ts";
 import type { FundingReport, FundingTask, LoadingTask } from "./support/funding-process.ts";
 
 const AMOUNT = 1_000_000n;

@@ -14,11 +14,11 @@ import {
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { contractWallet } from "@sotto/test-world/contract-wallets";
+import { openWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import { connectChain, signatureCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
-import { contractWallet } from "../world/contract-wallets.ts";
-import { openWallet, openWorld, type World } from "../world/wallets.ts";
 
 const AMOUNT = 1_000_000n;
 

@@ -4,10 +4,10 @@ import { openPurchases, type PayingFetch, spentOn, wrapFetch } from "@sotto/clie
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { openWallet, openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { ServiceProxy } from "./support/proxy.ts";
 
 const PRICE = 10_000n;

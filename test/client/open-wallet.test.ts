@@ -8,11 +8,11 @@ import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { accountOf, openWallet as openTestWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import { createSeedWords, MemoryStore, seedFromWords } from "@sotto/wallet";
 import { type OpenWalletOptions, openWallet } from "@sotto/wallet/node";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { accountOf, openWallet as openTestWallet, openWorld, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 /** The second account, which holds the test tokens. */

@@ -4,9 +4,9 @@ import { type Offer, openPurchases, type PurchaseStage, quotePayment, spentOn, w
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

@@ -4,10 +4,10 @@ import { openPurchases, phonePin, signBinding, type WrapOptions, wrapFetch } fro
 import type { PaymentInstructions } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { SmallServer } from "../world/small-server.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 
 const PRICE = 10_000n;

@@ -6,10 +6,10 @@ import { type LookupSigner, lookUpPhone, payPhone, phonePin } from "@sotto/clien
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { SottoService, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
 
 const ARTIFACTS = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "test");

@@ -5,10 +5,10 @@ import { randomSeed } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { MemoryStore, SottoService, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/wallet/test/support/world.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 
 const AMOUNT = 20_000n;

@@ -16,15 +16,15 @@ import { buyPrepaid, prepaid } from "@sotto/prepaid/client";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
-import { MemoryStore } from "@sotto/wallet";
-import { expect } from "chai";
 import {
   type LoggedRequest,
   openPrepaidMerchant,
   type PrepaidMerchant,
   PrepaidServer,
-} from "../world/prepaid-server.ts";
-import { openWorld, payerWith, type World } from "../world/wallets.ts";
+} from "@sotto/test-world/prepaid-server";
+import { openWorld, payerWith, type World } from "@sotto/test-world/wallets";
+import { MemoryStore } from "@sotto/wallet";
+import { expect } from "chai";
 import { largestBitDifference, randomHalves, rankScore } from "./support/statistics.ts";
 
 const VALUE = 100n;

@@ -11,17 +11,17 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
-import { MemoryStore, type Wallet } from "@sotto/wallet";
-import { SqliteStore } from "@sotto/wallet/sqlite";
-import { expect } from "chai";
-import { contractWallet } from "../world/contract-wallets.ts";
+import { contractWallet } from "@sotto/test-world/contract-wallets";
 import {
   type LoggedRequest,
   openPrepaidMerchant,
   type PrepaidMerchant,
   PrepaidServer,
-} from "../world/prepaid-server.ts";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
+} from "@sotto/test-world/prepaid-server";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
+import { MemoryStore, type Wallet } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
+import { expect } from "chai";
 import type { PrepaidReport, PrepaidTask } from "./support/prepaid-process.ts";
 
 const VALUE = 1_000n;

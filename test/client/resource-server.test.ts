@@ -4,10 +4,10 @@ import { openPurchases, type PayingInit, quotePayment, wrapFetch } from "@sotto/
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
+import { ARTIFACTS, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import * as undici from "undici";
-import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

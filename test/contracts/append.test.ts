@@ -1,9 +1,9 @@
 import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { appendChallenge, evaluateAppend, FIELD_MODULUS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
-import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 describe("append", function () {
   slow(this, "transactions and proofs on a chain in this process");

@@ -1,10 +1,10 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { BASE_FIELD_MODULUS, paymentSignals, signalsDigest } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
+import type { Payment } from "@sotto/test-pool/statements";
 import { expect } from "chai";
 import { AbiCoder, keccak256, solidityPacked } from "ethers";
-import type { Payment } from "../world/statements.ts";
-import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 const SETTLED = 0n;
 const SPENT = 1n;

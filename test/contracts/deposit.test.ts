@@ -1,11 +1,11 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import type { SponsoredDeposit } from "@sotto/test-pool/authorization";
+import { authorize, depositMessage, sendDeposit, tokenDomain } from "@sotto/test-pool/hardhat/authorization";
+import { type Signer, SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import { Signature, Wallet } from "ethers";
-import type { SponsoredDeposit } from "../world/authorization.ts";
-import { authorize, depositMessage, sendDeposit, tokenDomain } from "./support/authorization.ts";
-import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { PoolWorld } from "./support/pool-world.ts";
 
 const FOREVER = 2n ** 40n;
 const AUTHORIZER = { name: "authorizer", type: "address" };

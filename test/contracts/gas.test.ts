@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { type GasFigures, measureGas } from "@sotto/test-pool/hardhat/gas";
 import { expect } from "chai";
-import { type GasFigures, measureGas } from "./support/gas.ts";
 
 const snapshotPath = join(import.meta.dirname, "gas.snapshot.json");
 

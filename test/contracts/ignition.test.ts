@@ -1,10 +1,10 @@
 import { BASE_FIELD_MODULUS, REHEARSAL_CHAIN_ID } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { connect } from "@sotto/test-pool/hardhat/deploy";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
-import { connect } from "./support/deploy.ts";
 
 /** The constructor's addresses, in order. */
 const SETTINGS = ["token", "paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"] as const;

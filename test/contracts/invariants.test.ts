@@ -1,9 +1,9 @@
 import { FIELD_MODULUS, NoteTree, paymentSignals, withdrawalSignals } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld, settleArguments, withdrawArgument } from "@sotto/test-pool/hardhat/pool-world";
+import type { Payment } from "@sotto/test-pool/statements";
 import { expect } from "chai";
-import type { Payment } from "../world/statements.ts";
-import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
 const ACTIONS = process.env["SOTTO_LONG"] ? 10_000 : 250;
 

@@ -1,8 +1,8 @@
 import { slow } from "@sotto/test-kit/slow";
+import { SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld, settleArguments, withdrawArgument } from "@sotto/test-pool/hardhat/pool-world";
+import { patchQueue } from "@sotto/test-pool/hardhat/storage";
 import { expect } from "chai";
-import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
-import { patchQueue } from "./support/storage.ts";
 
 const CODE_LIMIT = 24_576;
 const MAX_LEAVES = 8n ** 10n;

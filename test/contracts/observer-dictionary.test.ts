@@ -11,9 +11,9 @@ import {
   unpackCiphertext,
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { PoolWorld } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import { type Merchant, merchant, type Observed, observe, payers } from "./support/observed.ts";
-import { PoolWorld } from "./support/pool-world.ts";
 
 const AMOUNTS = [1n, 250_000n, 1_000_000n];
 

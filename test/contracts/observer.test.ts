@@ -12,10 +12,10 @@ import {
   validUntilOf,
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { PoolWorld } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { type Merchant, merchant, type Observed, observe, type Payer, payers, words } from "./support/observed.ts";
-import { PoolWorld } from "./support/pool-world.ts";
 
 const URLS = [
   "https://api.example/weather",

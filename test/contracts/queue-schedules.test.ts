@@ -1,8 +1,8 @@
 import { slow } from "@sotto/test-kit/slow";
+import { SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { appendTuple, PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import type { ContractTransactionResponse, Overrides } from "ethers";
-import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 /** Number of blocks in each schedule. */
 const BLOCKS = process.env["SOTTO_LONG"] ? 1_500 : 40;

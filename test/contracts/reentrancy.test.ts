@@ -1,10 +1,10 @@
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { connect, deployPool, SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import type { HostileToken } from "../../types/ethers-contracts/index.js";
-import { connect, deployPool, SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
 describe("a hostile token", function () {
   slow(this, "transactions and proofs on a chain in this process");

@@ -2,10 +2,10 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { deployPool } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
+import { type Payment, provePayment } from "@sotto/test-pool/statements";
 import { expect } from "chai";
-import { type Payment, provePayment } from "../world/statements.ts";
-import { deployPool } from "./support/deploy.ts";
-import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 describe("settle: valid proofs of other pools, chains and circuits", function () {
   slow(this, "transactions and proofs on a chain in this process");

@@ -1,8 +1,8 @@
 import { BASE_FIELD_MODULUS, FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals, signalsDigest } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
+import { type Payment, paymentStatement } from "@sotto/test-pool/statements";
 import { expect } from "chai";
-import { type Payment, paymentStatement } from "../world/statements.ts";
-import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 const OUTCOME = { settled: 0n, spent: 1n, expired: 2n, unknownRoot: 3n };
 

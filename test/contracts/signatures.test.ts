@@ -9,10 +9,10 @@ import {
   verifyBindingSignature,
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { type Connection, connect } from "@sotto/test-pool/hardhat/deploy";
 import { expect } from "chai";
 import { AbiCoder, concat, type HDNodeWallet, Wallet, ZeroAddress, zeroPadValue } from "ethers";
 import type { ContractWalletFactory } from "../../types/ethers-contracts/index.js";
-import { type Connection, connect } from "./support/deploy.ts";
 
 const MAGIC = "0x1626ba7e";
 const WRAPPED = `0x${"6492".repeat(16)}`;

@@ -1,11 +1,11 @@
 // Tests the parts of the test dollar that other tests do not reach, so that wallets can treat it like real USDC.
 
 import { slow } from "@sotto/test-kit/slow";
+import { tokenDomain } from "@sotto/test-pool/hardhat/authorization";
+import { type Signer, SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { tokenDomain } from "./support/authorization.ts";
-import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
-import { PoolWorld } from "./support/pool-world.ts";
 
 const PERMIT = ["owner", "spender", "value", "nonce", "deadline"].map((name) => ({
   name,

@@ -3,9 +3,9 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { proveWithTrapdoor } from "@sotto/keys/setup/trapdoor";
 import { slow } from "@sotto/test-kit/slow";
+import { type Connection, connect, poolArguments } from "@sotto/test-pool/hardhat/deploy";
 import { expect } from "chai";
 import { artifacts } from "hardhat";
-import { type Connection, connect, poolArguments } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;

@@ -9,11 +9,11 @@ import {
   withdrawalSignals,
 } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { deployPool } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld, type ProvedWithdrawal, withdrawArgument, withHash } from "@sotto/test-pool/hardhat/pool-world";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { proveWithdrawal } from "../world/statements.ts";
-import { deployPool } from "./support/deploy.ts";
-import { PoolWorld, type ProvedWithdrawal, withdrawArgument, withHash } from "./support/pool-world.ts";
 
 /** sum(coefficients[i] at^i). */
 const evaluate = (coefficients: readonly bigint[], at: bigint): bigint =>

@@ -17,13 +17,13 @@ import {
   withdrawalPublicSignals,
 } from "@sotto/protocol";
 import { createVerifier } from "@sotto/prover";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
+import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { PoolWorld, settleArguments, withdrawArgument } from "@sotto/test-pool/hardhat/pool-world";
 import { expect } from "chai";
 import type { Interface } from "ethers";
-import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "../contracts/support/deploy.ts";
-import { PoolWorld, settleArguments, withdrawArgument } from "../contracts/support/pool-world.ts";
-import { fuzzSize } from "../kit/fuzz-size.ts";
-import { Random } from "../kit/random.ts";
-import { slow } from "../kit/slow.ts";
 import { readRecording } from "./support/recording.ts";
 
 /** Random cases of each comparison. */

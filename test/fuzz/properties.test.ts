@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { fuzzSize } from "../kit/fuzz-size.ts";
-import { slow } from "../kit/slow.ts";
 import { writeFixture } from "./support/fixture.ts";
 import { contractOf, contractOfBug, propertiesOf, seed, writeSources } from "./support/generate.ts";
 import { HISTORIES, PROPERTIES } from "./support/properties.ts";

@@ -6,11 +6,11 @@ import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { openPrepaidMerchant, PrepaidServer } from "@sotto/test-world/prepaid-server";
+import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
+import { payerWith, type World } from "@sotto/test-world/wallets";
 import { type Wallet, wordsFromSeed } from "@sotto/wallet";
 import { expect } from "chai";
-import { openPrepaidMerchant, PrepaidServer } from "../world/prepaid-server.ts";
-import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { payerWith, type World } from "../world/wallets.ts";
 import { approves, call, fails, openAgent, type Person } from "./support/agent.ts";
 import { openMcpWorld } from "./support/world.ts";
 

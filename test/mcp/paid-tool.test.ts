@@ -5,10 +5,10 @@ import { openPurchases } from "@sotto/client";
 import { createPayingClient, type PayingClient } from "@sotto/mcp/client";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import { expect } from "chai";
-import { payerWith, type World } from "../world/wallets.ts";
 import { textOf } from "./support/agent.ts";
 import { ORIGIN, openPaidTools, type PaidTools, PRICE } from "./support/tools.ts";
 

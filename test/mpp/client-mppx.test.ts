@@ -5,10 +5,10 @@ import type { PaywallRecipient } from "@sotto/resource-server";
 import { clockWithin } from "@sotto/test-kit/clock";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { signRecipient } from "../x402/support/resource-server.ts";
 import { DESCRIPTION, type MppxServer, openMppxServer, PRICE } from "./support/mppx-server.ts";
 

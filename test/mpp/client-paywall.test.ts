@@ -6,11 +6,11 @@ import { mpp as charging } from "@sotto/mpp/server";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express from "express";
-import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { signRecipient } from "../x402/support/resource-server.ts";
 
 const PRICE = 1_000_000n;

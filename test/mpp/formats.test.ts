@@ -10,17 +10,17 @@ import type { PaymentMethod, Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { bytesOf, createPack, createPrepaid, payFor, purchase } from "@sotto/test-world/paywall/prepaid";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
 import { bothFormats, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddlewareFromHTTPServer, x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import express, { type RequestHandler } from "express";
 import { Mppx } from "mppx/client";
-import { openPaywall } from "../resource-server/support/options.ts";
-import { headerOf, showing } from "../resource-server/support/payments.ts";
-import { bytesOf, createPack, createPrepaid, payFor, purchase } from "../resource-server/support/prepaid.ts";
 import { ADAPTERS, type Sale } from "../resource-server/support/servers.ts";
-import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "../resource-server/support/world.ts";
 import { challengeOf, credential, paid, SECRET } from "./support/mpp-server.ts";
 
 /** nginx reads the headers of a response into a buffer of 4 or 8 KiB, and answers 502 if they are larger. */

@@ -14,10 +14,10 @@ import {
 } from "@sotto/mpp";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { forge, headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
-import { forge, headerOf, showing } from "../resource-server/support/payments.ts";
 import { ADAPTERS } from "../resource-server/support/servers.ts";
-import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "../resource-server/support/world.ts";
 import {
   challengeOf,
   credential,

@@ -12,14 +12,14 @@ import { sotto as onExpress } from "@sotto/resource-server/express";
 import { sotto as onHono } from "@sotto/resource-server/hono";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { type Merchant, openMerchant } from "@sotto/test-world/merchant";
+import { openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import express from "express";
 import { Hono } from "hono";
 import { Receipt } from "mppx";
 import { Mppx } from "mppx/client";
-import { type Merchant, openMerchant } from "../world/merchant.ts";
-import { openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { SECRET } from "./support/mpp-server.ts";
 import { sottoCharge } from "./support/mppx-sotto.ts";
 

@@ -20,10 +20,10 @@ import { type Altered, CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
 import { AbiCoder, HDNodeWallet, id, JsonRpcProvider } from "ethers";
 import hre from "hardhat";
-import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 import { LACKING_CHAINS } from "./support/lacking-chains.ts";
 

@@ -2,9 +2,9 @@
 
 import { compareDeployment, differs } from "@sotto/deploy/check";
 import { slow } from "@sotto/test-kit/slow";
+import { startDeployedAnvil } from "@sotto/test-world/anvil";
+import { createWorld, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
-import { startDeployedAnvil } from "../world/anvil.ts";
-import { createWorld, type World } from "../world/wallets.ts";
 import { Books } from "./support/audit.ts";
 
 describe("a pool on Anvil", function () {

@@ -6,9 +6,9 @@ import { startAnvil } from "@sotto/test-kit/anvil";
 import { command, expectRefused } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { accountOf } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
-import { accountOf } from "../world/wallets.ts";
 
 const OPCODES = "no PUSH0, no MCOPY, no TSTORE, TLOAD";
 

@@ -5,10 +5,10 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { startDeployedAnvil } from "@sotto/test-world/anvil";
+import { accountOf, createWorld, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import { toQuantity } from "ethers";
-import { startDeployedAnvil } from "../world/anvil.ts";
-import { accountOf, createWorld, type World } from "../world/wallets.ts";
 import { Books } from "./support/audit.ts";
 
 /** Base fee above the relayer's limit on what it pays, wei. */

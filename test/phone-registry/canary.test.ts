@@ -8,11 +8,11 @@ import { newKey } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { contractWallet } from "@sotto/test-world/contract-wallets";
+import { sentCodes } from "@sotto/test-world/phone";
+import { environment } from "@sotto/test-world/service";
+import { startProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
-import { contractWallet } from "../world/contract-wallets.ts";
-import { sentCodes } from "../world/phone.ts";
-import { environment } from "../world/service.ts";
-import { startProcess } from "../world/service-process.ts";
 import { startRegistryProcess } from "./support/process.ts";
 import {
   account,

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
+import { contractWallet } from "@sotto/test-world/contract-wallets";
 import { expect } from "chai";
-import { contractWallet } from "../world/contract-wallets.ts";
 import {
   account,
   call,

@@ -6,8 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { sentCodes } from "@sotto/test-world/phone";
 import { expect } from "chai";
-import { sentCodes } from "../world/phone.ts";
 import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
 import {
   account,

@@ -6,8 +6,8 @@ import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { clockWithin } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { ANSWER, contractWallet, futureWallet, troublesome } from "@sotto/test-world/contract-wallets";
 import { expect } from "chai";
-import { ANSWER, contractWallet, futureWallet, troublesome } from "../world/contract-wallets.ts";
 import {
   account,
   call,

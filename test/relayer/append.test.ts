@@ -6,12 +6,12 @@ import { NoteTree, parseAddress } from "@sotto/protocol";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
+import { forgingProver } from "@sotto/test-pool/append";
+import { OTHER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import { enqueue, rounds, type Service, Services } from "@sotto/test-world/relayer/service";
 import type { Store } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgingProver } from "../world/append.ts";
-import { OTHER_KEY, TestChain } from "./support/chain.ts";
-import { enqueue, rounds, type Service, Services } from "./support/service.ts";
 
 type Transaction = Awaited<ReturnType<Store["outbox"]["open"]>>[number];
 

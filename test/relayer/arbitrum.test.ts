@@ -4,10 +4,10 @@ import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import { enqueue, Services } from "@sotto/test-world/relayer/service";
 import { expect } from "chai";
 import { Interface, Transaction, Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
-import { enqueue, Services } from "./support/service.ts";
 
 const ARB_GAS_INFO = "0x000000000000000000000000000000000000006c";
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";

@@ -4,13 +4,19 @@ import { paymentSignals } from "@sotto/protocol";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  enqueueWithdrawal,
+  Services,
+} from "@sotto/test-world/relayer/service";
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import type { Fault } from "./support/fault.ts";
-import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, Services } from "./support/service.ts";
 
 const CONFIG = { rebroadcastAfter: 300 };
 

@@ -5,9 +5,7 @@ import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
-import { expect } from "chai";
-import { Contract, Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
 import {
   authorizedDeposit,
   enqueue,
@@ -16,7 +14,9 @@ import {
   rounds,
   type Service,
   Services,
-} from "./support/service.ts";
+} from "@sotto/test-world/relayer/service";
+import { expect } from "chai";
+import { Contract, Wallet } from "ethers";
 
 const DAY_MS = 86_400_000;
 /** Fees of transactions that must come first in a block. */

@@ -5,11 +5,11 @@ import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { startPostgres, type TestPostgres } from "@sotto/test-kit/postgres";
 import { slow } from "@sotto/test-kit/slow";
 import { stopped } from "@sotto/test-kit/stopped";
+import { RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import { enqueue, leaseRunsOut, Services } from "@sotto/test-world/relayer/service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
-import { enqueue, leaseRunsOut, Services } from "./support/service.ts";
 
 const CONFIG = { rebroadcastAfter: 300, maxBatch: 8 };
 const LOAD = process.env["SOTTO_LONG"] === "1" ? 400 : 48;

@@ -4,11 +4,18 @@ import { paymentSignals, WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
+import { OTHER_KEY, RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  enqueueWithdrawal,
+  rounds,
+  Services,
+} from "@sotto/test-world/relayer/service";
 import type { Relayer } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { hexlify, randomBytes, Wallet } from "ethers";
-import { OTHER_KEY, RELAYER_KEY, TestChain } from "./support/chain.ts";
-import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
 
 type Outcome = Awaited<ReturnType<Relayer["waitFor"]>>;
 

@@ -5,10 +5,10 @@ import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
 import { FaultyNode, MODES } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
+import { OTHER_KEY, RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
+import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "@sotto/test-world/relayer/service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { OTHER_KEY, RELAYER_KEY, TestChain } from "./support/chain.ts";
-import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "./support/service.ts";
 
 const relayerAddress = new Wallet(RELAYER_KEY).address;
 

@@ -5,12 +5,9 @@ import { randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
-import { expect } from "chai";
-import { Counter } from "./support/counter.ts";
-import { createMerchant } from "./support/merchant.ts";
-import { paywallOptions } from "./support/options.ts";
-import { headerOf } from "./support/payments.ts";
-import { ADAPTERS } from "./support/servers.ts";
+import { createMerchant } from "@sotto/test-world/paywall/merchant";
+import { paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
 import {
   forgeFor,
   type MerchantWorld,
@@ -20,7 +17,10 @@ import {
   pay,
   settle,
   verify,
-} from "./support/world.ts";
+} from "@sotto/test-world/paywall/world";
+import { expect } from "chai";
+import { Counter } from "./support/counter.ts";
+import { ADAPTERS } from "./support/servers.ts";
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 5 * MINUTE_MS;

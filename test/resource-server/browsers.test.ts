@@ -4,12 +4,12 @@ import { parseInstructions } from "@sotto/protocol";
 import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { type RawAnswer, rawRequest } from "./support/http.ts";
-import { openPaywall } from "./support/options.ts";
-import { headerOf } from "./support/payments.ts";
 import { ADAPTERS, FREE_BODY, type ResourceServer, type StartServer } from "./support/servers.ts";
-import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "./support/world.ts";
 
 const PAGE = "https://page.example";
 const ASKS = ["Access-Control-Request-Method: GET", "Access-Control-Request-Headers: x-payment-proof"];

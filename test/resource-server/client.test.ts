@@ -6,12 +6,12 @@ import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { paywallOptions } from "@sotto/test-world/paywall/options";
+import { type MerchantWorld, openMerchantWorld, PRICE } from "@sotto/test-world/paywall/world";
+import { artifacts, openService, type TestService } from "@sotto/test-world/service";
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { artifacts, openService, type TestService } from "../world/service.ts";
-import { paywallOptions } from "./support/options.ts";
 import { ADAPTERS, proofOf, type ResourceServer, type Sale } from "./support/servers.ts";
-import { type MerchantWorld, openMerchantWorld, PRICE } from "./support/world.ts";
 
 /**
  * By default a wallet pays one framework and plain handlers, and makes the parallel payments to Hono. Express 4 and 5

@@ -3,10 +3,10 @@
 import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
 import type { OpenMethod, PaymentMethod, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
+import { paywallOptions } from "@sotto/test-world/paywall/options";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { ask, CorePaywalls, told } from "./support/core.ts";
-import { paywallOptions } from "./support/options.ts";
-import { type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "./support/world.ts";
 
 describe("a paywall", function () {
   slow(this, "a chain, a service and proofs");

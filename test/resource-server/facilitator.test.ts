@@ -14,15 +14,22 @@ import {
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { createMerchant } from "@sotto/test-world/paywall/merchant";
+import {
+  forgeFor,
+  type MerchantWorld,
+  openMerchantWorld,
+  pay,
+  type Settled,
+  settle,
+} from "@sotto/test-world/paywall/world";
+import { openService } from "@sotto/test-world/service";
 import { settleCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
-import { openService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
-import { createMerchant } from "./support/merchant.ts";
 import { ADAPTERS } from "./support/servers.ts";
-import { forgeFor, type MerchantWorld, openMerchantWorld, pay, type Settled, settle } from "./support/world.ts";
 
 const pool = new Interface(shieldedPoolAbi);
 

@@ -6,12 +6,12 @@ import type { Paywall, PaywallEvent } from "@sotto/resource-server";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
-import { openPaywall } from "./support/options.ts";
-import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, type ResourceServer } from "./support/servers.ts";
-import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from "./support/world.ts";
 
 const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { parseInstructions } from "@sotto/protocol";
 import { PAYWALL_ERRORS } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
+import { createMerchant } from "@sotto/test-world/paywall/merchant";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { type MerchantWorld, openMerchantWorld } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
-import { createMerchant } from "./support/merchant.ts";
-import { openPaywall } from "./support/options.ts";
-import { type MerchantWorld, openMerchantWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const guide = readFileSync(join(root, "docs", "paywall.md"), "utf8");

@@ -9,12 +9,12 @@ import {
 } from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
-import { openPaywall } from "./support/options.ts";
 import { HINT, password } from "./support/password.ts";
-import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, type ResourceServer, type Sale, type SaleHandler } from "./support/servers.ts";
-import { type MerchantWorld, openMerchantWorld, PRICE, pay } from "./support/world.ts";
 
 /** A method that adds nothing, except for what a test gives it. */
 const made = (name: string, open: OpenMethod, rest: Omit<PaymentMethod, "name" | "open"> = {}): PaymentMethod => ({

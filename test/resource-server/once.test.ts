@@ -7,13 +7,13 @@ import { join } from "node:path";
 import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, openMerchantWorld, pay, type Settled } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { INVALID } from "./support/counter.ts";
-import { openPaywall, paywallOptions } from "./support/options.ts";
-import { headerOf, showing } from "./support/payments.ts";
 import { type ServerProcess, startServerProcess } from "./support/processes.ts";
 import { ADAPTERS, type ResourceServer, type SaleHandler } from "./support/servers.ts";
-import { type MerchantWorld, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
 const RACERS = 5;
 /** Longer than any lease, but shorter than the time for which a payment is accepted. */

@@ -9,14 +9,14 @@ import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
 import { ask, told } from "./support/core.ts";
 import { Door } from "./support/door.ts";
-import { openPaywall, paywallOptions } from "./support/options.ts";
-import { headerOf, showing } from "./support/payments.ts";
-import { type MerchantWorld, openMerchantWorld, pay } from "./support/world.ts";
 
 describe("a paywall does not open", function () {
   slow(this, "a chain, a service and proofs");

@@ -5,13 +5,11 @@ import { join } from "node:path";
 import { epochOf, laterEpoch, PREPAID_KEYS_PATH, PREPAID_RECOVER_PATH, prepaidRecoverTarget } from "@sotto/prepaid";
 import { type PrepaidMethod, type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
-import { expect } from "chai";
-import { clearOfMidnight } from "../kit/clock.ts";
-import { describeMatrix } from "../kit/matrix.ts";
-import { slow } from "../kit/slow.ts";
-import { INVALID } from "./support/counter.ts";
-import { openPaywall, paywallOptions } from "./support/options.ts";
-import { headerOf, showing } from "./support/payments.ts";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { describeMatrix } from "@sotto/test-kit/matrix";
+import { slow } from "@sotto/test-kit/slow";
+import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
 import {
   bytesOf,
   COUNT,
@@ -22,10 +20,12 @@ import {
   purchase,
   recover,
   tokensOf,
-} from "./support/prepaid.ts";
+} from "@sotto/test-world/paywall/prepaid";
+import { forgeFor, type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "@sotto/test-world/paywall/world";
+import { expect } from "chai";
+import { INVALID } from "./support/counter.ts";
 import { startServerProcess } from "./support/processes.ts";
 import { ADAPTERS, type ResourceServer, type Sale, type SaleHandler } from "./support/servers.ts";
-import { forgeFor, type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "./support/world.ts";
 
 const DAY_MS = 86_400_000;
 

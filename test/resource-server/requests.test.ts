@@ -3,13 +3,13 @@
 import type { Paywall } from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay, type Settled } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { INVALID } from "./support/counter.ts";
 import { rawRequest } from "./support/http.ts";
-import { openPaywall } from "./support/options.ts";
-import { headerOf } from "./support/payments.ts";
 import { ADAPTERS, LENIENT, type ResourceServer } from "./support/servers.ts";
-import { type MerchantWorld, ORIGIN, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
 /** Targets that one server routes to `/paid/a` and another to something free or cheap. */
 const TRICKS = [

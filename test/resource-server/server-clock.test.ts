@@ -1,8 +1,8 @@
 // A server whose clock is wrong asks for no payment that it would refuse.
 import { slow } from "@sotto/test-kit/slow";
+import { type MerchantWorld, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { ask, CorePaywalls, told } from "./support/core.ts";
-import { type MerchantWorld, openMerchantWorld, pay } from "./support/world.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -4,9 +4,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeFor, type MerchantWorld, openMerchantWorld, pay, settle, verify } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { CorePaywalls, told } from "./support/core.ts";
-import { forgeFor, type MerchantWorld, openMerchantWorld, pay, settle, verify } from "./support/world.ts";
 
 const NOWHERE = "http://127.0.0.1:9";
 

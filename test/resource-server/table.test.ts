@@ -3,12 +3,20 @@
 import { parseInstructions, paymentSignals } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { headerOf, showing } from "@sotto/test-world/paywall/payments";
+import {
+  forgeFor,
+  type MerchantWorld,
+  ORIGIN,
+  openMerchantWorld,
+  PRICE,
+  pay,
+  type Settled,
+} from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { INVALID } from "./support/counter.ts";
-import { openPaywall } from "./support/options.ts";
-import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, FREE_BODY, proofOf, type ResourceServer, type Sale } from "./support/servers.ts";
-import { forgeFor, type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay, type Settled } from "./support/world.ts";
 
 describe("the resource server's table (interface 7)", function () {
   slow(this, "a chain, a service and proofs");

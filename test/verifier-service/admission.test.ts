@@ -7,12 +7,12 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { openService, openWorld, relayerKey, type TestService, type World } from "@sotto/test-world/service";
+import { bodyOf, pay, requirements } from "@sotto/test-world/x402";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgeBundle } from "../world/bundles.ts";
-import { openService, openWorld, relayerKey, type TestService, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
-import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const MINUTE_MS = 60_000;

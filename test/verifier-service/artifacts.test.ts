@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { CIRCUITS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { artifacts, openService, type TestService } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { artifacts, openService, type TestService } from "../world/service.ts";
 
 const KINDS: readonly [string, string][] = [
   ["proving-key", "zkey"],

@@ -10,11 +10,11 @@ import { call, claimsOf, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { environment, openWorld, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { environment, openWorld, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "service", "dist", "main.js");

@@ -5,11 +5,11 @@ import { call, claimsOf, post } from "@sotto/test-kit/http";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { environment, openWorld, type World } from "@sotto/test-world/service";
+import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
 import { Interface } from "ethers";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { environment, openWorld, type World } from "../world/service.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../world/service-process.ts";
 
 /** The log line of each step, for the payment and not for an append. */
 const STEPS = inLongRun<[step: string, log: RegExp]>(

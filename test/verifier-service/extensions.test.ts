@@ -5,10 +5,10 @@ import { call } from "@sotto/test-kit/http";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { forgingProver } from "@sotto/test-pool/append";
+import { environment, openWorld } from "@sotto/test-world/service";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { forgingProver } from "../world/append.ts";
-import { environment, openWorld } from "../world/service.ts";
 
 describe("a service with extensions", function () {
   slow(this, "a chain and services");

@@ -13,12 +13,12 @@ import { claimsOf, post } from "@sotto/test-kit/http";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { routeErrors } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const ERRORS = routeErrors(EXTENSIONS);

@@ -7,12 +7,12 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgeBundle } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const DEPOSIT = 20_000n;

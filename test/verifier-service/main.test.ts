@@ -8,9 +8,9 @@ import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { artifacts, environment, openWorld } from "@sotto/test-world/service";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const program = join(root, "packages", "service", "dist", "main.js");

@@ -5,9 +5,9 @@ import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { type Answer, post } from "@sotto/test-kit/http";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const CONFIRMATIONS = 4;
 const BLOCK_MS = 2_000;

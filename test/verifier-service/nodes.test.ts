@@ -7,11 +7,11 @@ import { call, post } from "@sotto/test-kit/http";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 /** By default an HTTP error, a JSON-RPC error and an undecodable response; the long run adds more of the first two. */

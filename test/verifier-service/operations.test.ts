@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService } from "../world/service.ts";
 
 describe("the service's HTTP server", function () {
   slow(this, "a chain, a service and proofs");

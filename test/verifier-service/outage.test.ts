@@ -3,9 +3,9 @@ import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { startPostgres } from "@sotto/test-kit/postgres";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 describe("an outage", function () {
   slow(this, "a chain, a service and proofs");

@@ -5,10 +5,17 @@ import { encodeSignedSchedule, scheduleTypedData } from "@sotto/prepaid";
 import type { Address } from "@sotto/protocol";
 import { call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import {
+  ANSWER,
+  account,
+  contractWallet,
+  futureWallet,
+  type Signer,
+  troublesome,
+} from "@sotto/test-world/contract-wallets";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
 import { newMerchant, ORIGIN } from "../../packages/prepaid/test/service/support/schedules.ts";
-import { ANSWER, account, contractWallet, futureWallet, type Signer, troublesome } from "../world/contract-wallets.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 describe("a service's mirror of prepaid keys", function () {
   slow(this, "a chain and a service");

@@ -5,10 +5,10 @@ import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal } from "@sotto/test-pool/statements";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { proveWithdrawal } from "../world/statements.ts";
 
 describe("quotas", function () {
   slow(this, "a chain, a service and proofs");

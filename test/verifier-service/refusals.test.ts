@@ -6,10 +6,10 @@ import { randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { bodyOf, requirements } from "@sotto/test-world/x402";
 import { expect } from "chai";
-import { forgeBundle, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { bodyOf, requirements } from "../world/x402.ts";
 
 /** Its transactions are mined but never get sixty confirmations, because no block follows. */
 const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };

@@ -6,11 +6,11 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "@sotto/test-pool/statements";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../world/statements.ts";
 import { type DepositFields, depositBody } from "./support/deposits.ts";
 
 const NOBODY = `0x${"00".repeat(20)}`;

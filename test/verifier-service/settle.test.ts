@@ -4,11 +4,11 @@ import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, merchantKey, merchantTag, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { settleCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { forgeBundle, merchantKey, merchantTag, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
 

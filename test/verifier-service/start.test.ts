@@ -9,11 +9,11 @@ import { CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { artifacts, environment, openService, openWorld, type World } from "@sotto/test-world/service";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { id, Wallet } from "ethers";
-import { forgeBundle } from "../world/bundles.ts";
-import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const G1 = bn254.G1.Point.BASE;

@@ -1,9 +1,9 @@
 import { paymentSignals } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 describe("POST /verify", function () {
   slow(this, "a chain, a service and proofs");

@@ -9,9 +9,9 @@ import {
 } from "@sotto/protocol";
 import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
-import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" };
 

@@ -4,13 +4,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { launchChromium } from "@sotto/test-browser/chromium";
+import { unpackChromium } from "@sotto/test-browser/npm-chromium";
+import { assertPainted } from "@sotto/test-browser/painted";
+import { STEP_MS, TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { launchChromium } from "./support/chromium.ts";
-import { unpackChromium } from "./support/npm-chromium.ts";
-import { assertPainted } from "./support/painted.ts";
-import { STEP_MS, TestBrowser } from "./support/test-browser.ts";
 
 const messageOf = (steps: Promise<unknown>): Promise<string> =>
   steps.then(
@@ -76,7 +76,7 @@ describe("the Chromium of the page test", function () {
   });
 
   it("stops the tests on SIGTERM", async () => {
-    const url = JSON.stringify(import.meta.resolve("./support/chromium.ts"));
+    const url = JSON.stringify(import.meta.resolve("@sotto/test-browser/chromium"));
     const script = `const { launchChromium } = await import(${url}); await launchChromium(); console.log("ready");`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", `${script} setInterval(() => {}, 1000);`], {
       stdio: ["ignore", "pipe", "inherit"],

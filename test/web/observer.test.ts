@@ -2,21 +2,21 @@
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { launchChromium } from "@sotto/test-browser/chromium";
+import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
+import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
+import { SmallServer } from "@sotto/test-world/small-server";
+import { closeWorld, openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { connectChain, createSeedWords, seedFromWords, type Wallet } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { SmallServer } from "../world/small-server.ts";
-import { closeWorld, openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { assertAccessible, assertLayouts } from "./support/accessible.ts";
-import { launchChromium } from "./support/chromium.ts";
 import { figure } from "./support/figure.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
-import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 import { viewingKeyText } from "./support/viewing-key.ts";
 import { WalletPage } from "./support/wallet-page.ts";
 

@@ -2,13 +2,13 @@
 // Also tests a script of another origin that reads the same 402.
 
 import { parseInstructions } from "@sotto/protocol";
+import { launchChromium } from "@sotto/test-browser/chromium";
+import { assertPainted } from "@sotto/test-browser/painted";
+import type { TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
+import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
+import { closeWorld, openWorld } from "@sotto/test-world/wallets";
 import { expect } from "chai";
-import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { closeWorld, openWorld } from "../world/wallets.ts";
-import { launchChromium } from "./support/chromium.ts";
-import { assertPainted } from "./support/painted.ts";
-import type { TestBrowser } from "./support/test-browser.ts";
 
 const NAME = `<script>document.title = "owned"</script>'"&amp;`;
 const LONG = "a".repeat(600);

@@ -1,16 +1,17 @@
 // Every page of the web app and the page of a 402, translated by the browser: the pages keep working, and the values that
 // people compare or write down stay as they are.
+
+import { launchChromium } from "@sotto/test-browser/chromium";
+import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
+import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
+import { closeWorld, openWorld, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
-import { closeWorld, openWorld, type World } from "../world/wallets.ts";
-import { launchChromium } from "./support/chromium.ts";
 import { figure } from "./support/figure.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
-import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 import { assertTranslated, translatePages } from "./support/translator.ts";
 import { viewingKeyText } from "./support/viewing-key.ts";
 import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";

@@ -5,6 +5,7 @@ import { wrapFetch } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { SottoScheme as Payer } from "@sotto/x402/client";
 import { bothFormats, SottoScheme, x402Method } from "@sotto/x402/server";
@@ -14,7 +15,6 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type RequestHandler } from "express";
-import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { show } from "./support/payer.ts";
 import { decode, signRecipient } from "./support/resource-server.ts";
 

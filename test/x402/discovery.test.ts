@@ -9,6 +9,8 @@ import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { merchantKey, merchantTag } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { SottoScheme as FacilitatorScheme } from "@sotto/x402/facilitator";
 import { createX402Listing } from "@sotto/x402/server";
 import { x402Facilitator } from "@x402/core/facilitator";
@@ -26,8 +28,6 @@ import {
 import { x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { merchantKey, merchantTag } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bundleFor } from "./support/payer.ts";
 import { decode, encode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 

@@ -7,10 +7,10 @@ import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import { RESOURCE, settleRequest } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "@sotto/test-world/x402";
 import { expect } from "chai";
-import { RESOURCE, settleRequest } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "../world/x402.ts";
 
 const strangersAddress = { encryptionKey: BASE8, ownerTag: 7n };
 const HASH = /^0x[0-9a-f]{64}$/;

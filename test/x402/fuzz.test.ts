@@ -8,11 +8,11 @@ import { type Answer, post } from "@sotto/test-kit/http";
 import { fieldMutation, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
+import { merchantKey, merchantTag } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { bodyOf, pay, requirements } from "@sotto/test-world/x402";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { merchantKey, merchantTag } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
 import { openResourceServer, signRecipient } from "./support/resource-server.ts";
 

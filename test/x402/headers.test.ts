@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
@@ -12,7 +13,6 @@ import { x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { ADAPTERS } from "../resource-server/support/servers.ts";
-import { openWallet, openWorld, type World } from "../world/wallets.ts";
 import { decode, signRecipient } from "./support/resource-server.ts";
 
 const LIMIT = 4096;

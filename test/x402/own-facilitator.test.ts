@@ -1,12 +1,12 @@
 // The published facilitator with sotto's scheme, for merchants who run their own facilitator in front of the service.
 
 import { slow } from "@sotto/test-kit/slow";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { bodyOf, PRICE, pay, requirements } from "@sotto/test-world/x402";
 import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { bodyOf, PRICE, pay, requirements } from "../world/x402.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 
 describe("the published x402Facilitator", function () {

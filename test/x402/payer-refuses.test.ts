@@ -2,6 +2,7 @@
 
 import { BASE8, encodeShieldedAddress } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { openWallet, payerWith } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import type { SottoScheme } from "@sotto/x402/client";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
@@ -9,7 +10,6 @@ import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import * as undici from "undici";
-import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
 import { encode, signRecipient } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";

@@ -1,12 +1,12 @@
 // With the published client, a payer is safe from lost responses, crashes and faulty proxies.
 
 import { slow } from "@sotto/test-kit/slow";
+import { aheadChain } from "@sotto/test-world/ahead-chain";
+import { fund, openWallet, payerWith, until } from "@sotto/test-world/wallets";
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/wallet";
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
-import { aheadChain } from "../world/ahead-chain.ts";
-import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
 import { decode } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
 

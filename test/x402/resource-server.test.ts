@@ -2,11 +2,11 @@
 
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
+import { merchantKey, merchantTag, type Payment } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { type Changes, PRICE } from "@sotto/test-world/x402";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
-import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
 import { decode, encode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 

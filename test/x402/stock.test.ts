@@ -3,12 +3,12 @@
 
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { slow } from "@sotto/test-kit/slow";
+import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { decode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 

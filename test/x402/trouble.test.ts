@@ -3,13 +3,13 @@
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
+import { merchantKey, merchantTag } from "@sotto/test-world/bundles";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { MemoryUses, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { merchantKey, merchantTag } from "../world/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
 import { openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";

@@ -4,8 +4,8 @@ import { certificatePath, certificateText, certifyCircuit } from "@sotto/keys/ce
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { readLock } from "@sotto/keys/setup/lock";
 import { isAffected } from "@sotto/keys/source/changed";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { sources } from "../kit/gadget.ts";
 
 describe("certificates: the inputs determine every wire of a shipped circuit", function () {

@@ -3,8 +3,8 @@ import { meetsOrder, multiplesOf, ORDER } from "@sotto/certify/curve";
 import { BASE8, multiply, toMontgomery } from "@sotto/certify/replay/curve";
 import { type Proof, prove } from "@sotto/certify/theorem";
 import { type Edit, edit } from "@sotto/keys/source/sources";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
 import { sources } from "../kit/gadget.ts";
 

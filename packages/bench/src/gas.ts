@@ -1,5 +1,5 @@
 // `pnpm bench gas`: gas of each transaction of the pool on a local chain, with the verifiers of this tree.
-import { measureGas } from "../../../test/contracts/support/gas.ts";
+import { measureGas } from "@sotto/test-pool/hardhat/gas";
 import { estimatedSizeScaled, type L1Prices, l1Fee } from "./inputs/l1-fee.ts";
 import type { Print } from "./main.ts";
 

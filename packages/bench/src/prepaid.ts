@@ -19,17 +19,17 @@ import {
 import type { PrepaidOptions } from "@sotto/prepaid/server";
 import { bytesToHex } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import { measureGas } from "../../../test/contracts/support/gas.ts";
-import { paywallOptions } from "../../../test/resource-server/support/options.ts";
-import { headerOf } from "../../../test/resource-server/support/payments.ts";
-import { bytesOf, createPack, createPrepaid, payFor, purchase } from "../../../test/resource-server/support/prepaid.ts";
+import { measureGas } from "@sotto/test-pool/hardhat/gas";
+import { paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
+import { bytesOf, createPack, createPrepaid, payFor, purchase } from "@sotto/test-world/paywall/prepaid";
 import {
   closeMerchantWorld,
   type MerchantWorld,
   ORIGIN,
   openMerchantWorld,
   pay,
-} from "../../../test/resource-server/support/world.ts";
+} from "@sotto/test-world/paywall/world";
 import type { BenchServerMessage, BenchServerOrder } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
 

@@ -3,15 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@sotto/test-kit/eventually";
+import { TestChain } from "@sotto/test-world/relayer/chain";
+import { authorizedDeposit, enqueue, enqueueDeposit, type Service, Services } from "@sotto/test-world/relayer/service";
 import { HDNodeWallet, Wallet } from "ethers";
-import { TestChain } from "../../../test/relayer/support/chain.ts";
-import {
-  authorizedDeposit,
-  enqueue,
-  enqueueDeposit,
-  type Service,
-  Services,
-} from "../../../test/relayer/support/service.ts";
 import type { Print } from "./main.ts";
 
 export const about = "payments through the relayer, with and without 1,000 dead operations; the node has 40 ms latency";

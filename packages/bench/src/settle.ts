@@ -7,10 +7,10 @@ import { quantile } from "@sotto/command/quantile";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import { closeWorld, environment, openWorld, type World } from "@sotto/test-world/service";
+import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { Contract } from "ethers";
-import { forgeBundle, settleRequest } from "../../../test/world/bundles.ts";
-import { closeWorld, environment, openWorld, type World } from "../../../test/world/service.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../../test/world/service-process.ts";
 import { measureOnSlowNode } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 

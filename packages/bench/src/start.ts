@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { serialize } from "node:v8";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
-import { launchChromium } from "../../../test/web/support/chromium.ts";
+import { launchChromium } from "@sotto/test-browser/chromium";
 import { openPageServer } from "./inputs/page-server.ts";
 import type { StartPage } from "./inputs/start-page.ts";
 import type { Advance, ProofTimes } from "./inputs/start-process.ts";

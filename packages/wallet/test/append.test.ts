@@ -1,9 +1,9 @@
 import { appendCall, poolInterface } from "@sotto/chain/ethers";
 import { appendEnd, NoteTree, pendingCheckpoints } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteAppender } from "@sotto/wallet";
 import { expect } from "chai";
-import { POOL } from "./support/local-pool.ts";
 import { World } from "./support/world.ts";
 
 const START = { appended: 10, lastAppended: 4 };

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
-import { POOL } from "./support/local-pool.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 17 * i + 1);

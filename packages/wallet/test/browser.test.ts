@@ -7,6 +7,8 @@ import { build } from "esbuild";
 import "fake-indexeddb/auto";
 import { CIRCUITS } from "@sotto/protocol";
 import { ProverError } from "@sotto/prover";
+import { POOL } from "@sotto/test-chain/pool";
+import { TOKEN } from "@sotto/test-chain/token";
 import { rejection } from "@sotto/test-kit/rejection";
 import { createSeedWords, type WalletProver } from "@sotto/wallet";
 import {
@@ -18,9 +20,7 @@ import {
   serveProver,
 } from "@sotto/wallet/browser";
 import { IndexedDbStore } from "@sotto/wallet/indexeddb";
-import { POOL } from "./support/local-pool.ts";
 import { LocalService } from "./support/local-service.ts";
-import { TOKEN } from "./support/local-token.ts";
 import { MERCHANT, URL, World } from "./support/world.ts";
 
 async function databaseNames(): Promise<string[]> {

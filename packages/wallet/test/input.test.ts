@@ -1,10 +1,9 @@
 import { approveCall, settleCall } from "@sotto/chain/ethers";
+import { POOL } from "@sotto/test-chain/pool";
+import { TOKEN } from "@sotto/test-chain/token";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-
-import { POOL } from "./support/local-pool.ts";
-import { TOKEN } from "./support/local-token.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { MERCHANT, URL } from "./support/world.ts";
 

@@ -1,10 +1,10 @@
 import { poolInterface } from "@sotto/chain/ethers";
 import { defaultFinality, randomSeed } from "@sotto/protocol";
+import { TOKEN } from "@sotto/test-chain/token";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteAppender, ViewingWallet, Wallet, type WalletOptions } from "@sotto/wallet";
 import { expect } from "chai";
 import { Cleanup } from "../src/open/defaults.ts";
-import { TOKEN } from "./support/local-token.ts";
 import { nodeOf, nodesOf } from "./support/several-nodes.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { MERCHANT, URL } from "./support/world.ts";

@@ -1,10 +1,10 @@
 import { decodeEvent } from "@sotto/chain";
 import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys, paymentSignals } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteScanner } from "@sotto/wallet";
 import { expect } from "chai";
-import { POOL } from "./support/local-pool.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 3 * i + 1);

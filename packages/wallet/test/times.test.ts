@@ -1,10 +1,10 @@
 import type { Block, Log } from "@sotto/chain";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteAppender, type Store, ViewingWallet, type Wallet } from "@sotto/wallet";
 import { paymentsCsv } from "@sotto/wallet/receipts";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
-import { POOL } from "./support/local-pool.ts";
 import { SEED, start } from "./support/merchant.ts";
 import { RecordingNode } from "./support/recording-node.ts";
 import type { World } from "./support/world.ts";

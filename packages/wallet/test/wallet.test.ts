@@ -1,10 +1,10 @@
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { decodeBundle, parseDecimalAmount, paymentSignals, rangeSignals, withdrawalSignals } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { POOL } from "./support/local-pool.ts";
 import { MERCHANT, URL, World } from "./support/world.ts";
 
 const usd = (text: string) => parseDecimalAmount(text, 6);

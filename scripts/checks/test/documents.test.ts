@@ -61,7 +61,7 @@ describe("documents", function () {
     });
     expect(undeclared).to.deep.equal([]);
     const packages = readdirSync(join(root, "packages")).filter(
-      (name) => name !== "bench" && existsSync(join(root, "packages", name, "package.json")),
+      (name) => !/^(?:bench|test-.*)$/.test(name) && existsSync(join(root, "packages", name, "package.json")),
     );
     expect([...new Set(arrows.flat())]).to.have.members(packages);
   });

@@ -12,13 +12,13 @@ import { run } from "@sotto/cli-kit";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
 import { seedFromWords } from "@sotto/wallet";
 import { expect } from "chai";
-import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
 
 const prover = new TrapdoorProver();
 const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
-const STOPS_AT = join(import.meta.dirname, "..", "..", "kit", "stops-at.mjs");
+const STOPS_AT = join(import.meta.dirname, "..", "..", "..", "packages", "test-kit", "src", "stops-at.mjs");
 
 export interface Ended {
   readonly code: number | null;

@@ -9,10 +9,10 @@ import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { PATIENT } from "@sotto/test-world/patient";
+import { artifacts, relayerKey } from "@sotto/test-world/service";
+import { type ServiceChild, startServiceChild } from "@sotto/test-world/service-child";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
-import { PATIENT } from "../../world/patient.ts";
-import { artifacts, relayerKey } from "../../world/service.ts";
-import { type ServiceChild, startServiceChild } from "../../world/service-child.ts";
 import { Cli } from "./cli.ts";
 
 export interface CliWorld extends DeploymentManifest {

@@ -2,9 +2,9 @@
 // one, so that no part of it keeps running.
 import { openPurchases, type PurchaseStateName, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
+import { openWallet, type WorldPlace } from "@sotto/test-world/wallets";
 import type { Store, StoreChange, Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
-import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
 export interface ClientTask {
   readonly world: WorldPlace;

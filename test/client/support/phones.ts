@@ -5,10 +5,10 @@ import { type LookupSigner, signPhoneLink } from "@sotto/client";
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { NO_LIMITS, registryEnvironment } from "@sotto/test-world/registry-settings";
+import type { World } from "@sotto/test-world/wallets";
 import { SottoService, type Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
-import type { World } from "../../world/wallets.ts";
 
 /** A person with an account, a wallet and a number to link. */
 export interface Person<A extends LookupSigner = HDNodeWallet> {

@@ -1,8 +1,8 @@
 // A client in a separate process that buys packs of prepaid tokens and spends them; the test kills it.
 import { wrapFetch } from "@sotto/client";
 import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
+import { openWallet, type WorldPlace } from "@sotto/test-world/wallets";
 import { SqliteStore } from "@sotto/wallet/sqlite";
-import { openWallet, type WorldPlace } from "../../world/wallets.ts";
 
 export interface PrepaidTask {
   readonly world: WorldPlace;

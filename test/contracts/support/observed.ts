@@ -7,9 +7,9 @@ import {
   type ShieldedAddress,
   type WalletKeys,
 } from "@sotto/protocol";
+import { SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
+import { type PoolWorld, settleArguments } from "@sotto/test-pool/hardhat/pool-world";
 import type { TransactionReceipt } from "ethers";
-import { SMALLEST_DEPOSIT } from "./deploy.ts";
-import { type PoolWorld, settleArguments } from "./pool-world.ts";
 
 export type Merchant = ShieldedAddress & { readonly wallet: string; readonly keys: WalletKeys };
 

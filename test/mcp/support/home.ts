@@ -8,10 +8,10 @@ import { Home, openHomeWallet, readConfig } from "@sotto/cli-kit/home";
 import { parseDeployment } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
+import { fund, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { TrapdoorProver } from "../../world/trapdoor-prover.ts";
-import { fund, type World } from "../../world/wallets.ts";
 import { approves, clientWith } from "./agent.ts";
 
 /** The program, as built. */

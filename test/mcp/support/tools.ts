@@ -5,9 +5,9 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { createToolPaywall, paidTool, type ToolPaywall, type ToolPaywallOptions } from "@sotto/mcp/paid-tool";
+import { openMerchant } from "@sotto/test-world/merchant";
+import type { World } from "@sotto/test-world/wallets";
 import { z } from "zod";
-import { openMerchant } from "../../world/merchant.ts";
-import type { World } from "../../world/wallets.ts";
 
 export const ORIGIN = "http://tools.example";
 export const PRICE = 10_000n;

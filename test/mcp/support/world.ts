@@ -3,10 +3,10 @@
 import { join } from "node:path";
 import { signPhoneLink } from "@sotto/client";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { phoneSettings, sentCodes } from "@sotto/test-world/phone";
+import { openWorld, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
-import { phoneSettings, sentCodes } from "../../world/phone.ts";
-import { openWorld, type World } from "../../world/wallets.ts";
 
 const folder = temporaryFolder("mcp");
 const codes = join(folder, "codes.jsonl");

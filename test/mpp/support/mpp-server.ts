@@ -10,10 +10,10 @@ import {
   type PaywallEvent,
   type PaywallOptions,
 } from "@sotto/resource-server";
-import { paywallOptions } from "../../resource-server/support/options.ts";
-import { headerOf } from "../../resource-server/support/payments.ts";
+import { paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
+import { type MerchantWorld, ORIGIN, pay } from "@sotto/test-world/paywall/world";
 import type { ResourceServer, Sale, SaleHandler, StartServer } from "../../resource-server/support/servers.ts";
-import { type MerchantWorld, ORIGIN, pay } from "../../resource-server/support/world.ts";
 
 export const SECRET = "the-secret-of-these-tests-of-mpp-0";
 

@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { type Charges, openCharges } from "@sotto/mpp/server";
 import type { PaywallRecipient } from "@sotto/resource-server";
+import type { World } from "@sotto/test-world/wallets";
 import express from "express";
 import { Hono } from "hono";
 import { Errors, Method, z } from "mppx";
 import { Mppx as ExpressMppx } from "mppx/express";
 import { Mppx as HonoMppx } from "mppx/hono";
 import { Mppx, Request as MppxRequest } from "mppx/server";
-import type { World } from "../../world/wallets.ts";
 
 /** Base units. */
 export const PRICE = 1_000_000n;

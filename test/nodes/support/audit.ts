@@ -1,10 +1,10 @@
 // Purchases on a world, and the audit of all of them on chain: each settled once, and every balance exact.
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
+import { fund, openWallet, type World } from "@sotto/test-world/wallets";
 import type { Payment, Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account, Contract, toBeHex } from "ethers";
-import { fund, openWallet, type World } from "../../world/wallets.ts";
 
 export class Books {
   readonly world: World;

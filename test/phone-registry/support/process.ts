@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import { PATIENT } from "../../world/patient.ts";
+import { PATIENT } from "@sotto/test-world/patient";
 
 export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "phone-registry", "dist", "main.js");
 

@@ -19,15 +19,15 @@ import {
 import { createLog } from "@sotto/server";
 import { type Answer, call, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
+import type { Signer } from "@sotto/test-world/contract-wallets";
+import { NO_LIMITS, registryEnvironment } from "@sotto/test-world/registry-settings";
+import { openWorld, type World } from "@sotto/test-world/service";
 import type { Suite } from "mocha";
-import type { Signer } from "../../world/contract-wallets.ts";
-import { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
-import { openWorld, type World } from "../../world/service.ts";
 
 export { call, post } from "@sotto/test-kit/http";
-export { account, type Signer } from "../../world/contract-wallets.ts";
-export { NO_LIMITS, registryEnvironment } from "../../world/registry-settings.ts";
-export { closeWorld, openWorld, type World } from "../../world/service.ts";
+export { account, type Signer } from "@sotto/test-world/contract-wallets";
+export { NO_LIMITS, registryEnvironment } from "@sotto/test-world/registry-settings";
+export { closeWorld, openWorld, type World } from "@sotto/test-world/service";
 
 export interface TestRegistry extends RunningRegistry {
   readonly logged: string[];

@@ -1,8 +1,8 @@
 // A relayer in a process of its own: `node child.ts JSON`. It ends at the given fault, or with its parent.
 import { connectChain } from "@sotto/chain";
+import { forgingProver } from "@sotto/test-pool/append";
 import { createRelayer, LOCAL_RELAYER_CONFIG, openStore, type RelayerOptions } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
-import { forgingProver } from "../../world/append.ts";
 import { type Fault, withFault } from "./fault.ts";
 
 export interface ChildOptions {

@@ -1,7 +1,7 @@
 // Relayers in processes of their own, for tests that kill, stop and resume them.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { RELAYER_KEY, type TestChain } from "./chain.ts";
+import { RELAYER_KEY, type TestChain } from "@sotto/test-world/relayer/chain";
 import type { ChildOptions } from "./child.ts";
 
 export class Children {

@@ -1,8 +1,8 @@
 // Paywalls without a framework; tests call `decide` directly.
 import type { Decision, Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
-import { openPaywall, paywallOptions } from "./options.ts";
-import { headerOf } from "./payments.ts";
-import type { MerchantWorld, Settled } from "./world.ts";
+import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
+import { headerOf } from "@sotto/test-world/paywall/payments";
+import type { MerchantWorld, Settled } from "@sotto/test-world/paywall/world";
 
 export function ask(paywall: Paywall, values: readonly string[] = [], target = "/paid/a"): Promise<Decision> {
   return paywall.decide({ method: "GET", target, header: (name) => (name === "x-payment-proof" ? values : []) });

@@ -1,9 +1,9 @@
 import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import { openPaywall } from "@sotto/test-world/paywall/options";
+import { bareHeaderOf, headerOf, showing } from "@sotto/test-world/paywall/payments";
+import type { MerchantWorld, Settled } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
-import { openPaywall } from "./options.ts";
-import { bareHeaderOf, headerOf, showing } from "./payments.ts";
 import type { ResourceServer, StartServer } from "./servers.ts";
-import type { MerchantWorld, Settled } from "./world.ts";
 
 /** The body that the interface prescribes for a payment that fails a check. */
 export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };

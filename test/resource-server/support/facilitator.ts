@@ -11,7 +11,7 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import type { MerchantWorld } from "./world.ts";
+import type { MerchantWorld } from "@sotto/test-world/paywall/world";
 
 export interface LyingFacilitator {
   readonly url: string;

@@ -1,6 +1,6 @@
+import { signDeposit } from "@sotto/test-pool/authorization";
+import type { World } from "@sotto/test-world/service";
 import { type HDNodeWallet, hexlify, randomBytes } from "ethers";
-import { signDeposit } from "../../world/authorization.ts";
-import type { World } from "../../world/service.ts";
 
 export interface DepositFields {
   readonly ownerTags?: readonly bigint[];

@@ -1,4 +1,4 @@
-import type { WorldPlace } from "../../world/wallets.ts";
+import type { WorldPlace } from "@sotto/test-world/wallets";
 
 /** The file that `sotto export --viewing-key` writes. */
 export function viewingKeyText(

@@ -1,9 +1,9 @@
 // A client that writes its own headers, without the published client.
 import type { WireBundle } from "@sotto/protocol";
+import type { Payment } from "@sotto/test-world/bundles";
+import type { World } from "@sotto/test-world/service";
+import { pay } from "@sotto/test-world/x402";
 import { expect } from "chai";
-import type { Payment } from "../../world/bundles.ts";
-import type { World } from "../../world/service.ts";
-import { pay } from "../../world/x402.ts";
 import { decode, encode } from "./resource-server.ts";
 
 /** The requirements in a challenge. */

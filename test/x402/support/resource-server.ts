@@ -1,12 +1,12 @@
 // A resource server as a developer writes it: the published Express middleware, with sotto's scheme registered in it.
 import type { Server } from "node:http";
 import { bindingTypedData, parseAddress } from "@sotto/protocol";
+import type { World } from "@sotto/test-world/service";
 import { type SottoRecipient, SottoScheme, type SottoServerOptions, type X402Listing } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddleware, x402ResourceServer } from "@x402/express";
 import type { Wallet as Account, HDNodeWallet } from "ethers";
 import express, { type Express, type Request, type Response } from "express";
-import type { World } from "../../world/service.ts";
 
 /** The part of a world that a server needs. */
 export type Place = Pick<World, "chainId" | "pool" | "token" | "provider">;

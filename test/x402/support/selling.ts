@@ -1,4 +1,6 @@
 // A server that sells one report with the published packages, and payers with the published client.
+
+import { openWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { SottoScheme } from "@sotto/x402/client";
 import type { SottoRecipient } from "@sotto/x402/server";
@@ -6,7 +8,6 @@ import type { PaymentRequired } from "@x402/core/types";
 import { x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { openWallet, openWorld, type World } from "../../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./middleman.ts";
 import { decode, openResourceServer, type ResourceServer, signRecipient } from "./resource-server.ts";
 

@@ -5,9 +5,9 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { forgeBundle } from "../../../../test/world/bundles.ts";
-import { closeWorld, environment, openWorld, type World } from "../../../../test/world/service.ts";
-import { startProcess, stopProcess } from "../../../../test/world/service-process.ts";
+import { forgeBundle } from "@sotto/test-world/bundles";
+import { closeWorld, environment, openWorld, type World } from "@sotto/test-world/service";
+import { startProcess, stopProcess } from "@sotto/test-world/service-process";
 
 const CONNECTIONS = 400;
 const FLOODING = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];

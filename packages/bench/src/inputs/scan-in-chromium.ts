@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "@sotto/keys/circuits/paths";
 import type { DeliveredNote, Viewer } from "@sotto/protocol";
+import { launchChromium } from "@sotto/test-browser/chromium";
 import type { Page } from "playwright-core";
-import { launchChromium } from "../../../../test/web/support/chromium.ts";
 import { openWebHost } from "./web-host.ts";
 
 const ASSETS = join(root, "packages", "web", "dist", "assets");

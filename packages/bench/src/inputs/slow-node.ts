@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "@sotto/command/quantile";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
+import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
+import type { World } from "@sotto/test-world/service";
+import type { ServiceProcess } from "@sotto/test-world/service-process";
 import { Contract, type EventLog } from "ethers";
-import { forgeBundle, settleRequest } from "../../../../test/world/bundles.ts";
-import type { World } from "../../../../test/world/service.ts";
-import type { ServiceProcess } from "../../../../test/world/service-process.ts";
 import type { Print } from "../main.ts";
 import { cpuSeconds } from "./cpu-seconds.ts";
 

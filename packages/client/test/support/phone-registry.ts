@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChainSource } from "@sotto/chain";
 import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { SottoService } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import { POOL } from "../../../wallet/test/support/local-pool.ts";
 import { signTyped } from "../../src/phone/lookup.ts";
 
 export const PHONE = "+14155550123";

@@ -1,4 +1,5 @@
 import { bytesToHex, deriveKeys, hexToBytes, nonceOfReceiptKey, senderCommitment } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { MemoryStore, type Wallet } from "@sotto/wallet";
 import {
@@ -9,7 +10,6 @@ import {
   type ReceiptOptions,
 } from "@sotto/wallet/receipts";
 import { expect } from "chai";
-import { POOL } from "../support/local-pool.ts";
 import { SEED, start } from "../support/merchant.ts";
 import { nodeOf, nodesOf } from "../support/several-nodes.ts";
 import { MERCHANT, URL, type World } from "../support/world.ts";

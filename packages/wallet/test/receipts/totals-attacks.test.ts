@@ -8,13 +8,13 @@ import {
   pointFromX,
   SUBGROUP_ORDER,
 } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import type { TotalsStatement } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { cipherX } from "../../src/receipts/open.ts";
 import { settledEvents } from "../../src/receipts/settled.ts";
 import { type Claim, challengeOf, claimHash, parseTotals, relationOf } from "../../src/receipts/totals/statement.ts";
-import { POOL } from "../support/local-pool.ts";
 import { AMOUNTS, openTotals, type TotalsWorld } from "../support/totals.ts";
 
 /** (0, -1), which has order 2. */

@@ -1,7 +1,7 @@
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { proveTotals } from "@sotto/wallet/receipts";
 import { expect } from "chai";
-import { POOL } from "../support/local-pool.ts";
 import { nodeOf, nodesOf } from "../support/several-nodes.ts";
 import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
 import { MERCHANT } from "../support/world.ts";

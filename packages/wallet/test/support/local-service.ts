@@ -10,8 +10,8 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
 import { Lock, SottoService } from "@sotto/wallet";
-import { POOL } from "./local-pool.ts";
 import type { World } from "./world.ts";
 
 type Body = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { settleCall } from "@sotto/chain/ethers";
+import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import type { Wallet } from "@sotto/wallet";
-
 import {
   type AssertTotalsOptions,
   assertTotals,
@@ -12,7 +12,6 @@ import {
   type TotalsStatement,
 } from "@sotto/wallet/receipts";
 import { expect } from "chai";
-import { POOL } from "./local-pool.ts";
 import { start } from "./merchant.ts";
 import { MERCHANT, URL, type World } from "./world.ts";
 

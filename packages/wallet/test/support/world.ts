@@ -1,5 +1,8 @@
 import { appendCall, settleCall, withdrawCall } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
+import { LocalChain, SENDER } from "@sotto/test-chain/chain";
+import { LocalPool, POOL } from "@sotto/test-chain/pool";
+import { LocalToken } from "@sotto/test-chain/token";
 import {
   MemoryStore,
   NoteAppender,
@@ -9,9 +12,6 @@ import {
   type WalletOptions,
   type Withdrawal,
 } from "@sotto/wallet";
-import { LocalChain, SENDER } from "./local-chain.ts";
-import { LocalPool, POOL } from "./local-pool.ts";
-import { LocalToken } from "./local-token.ts";
 import { OracleProver } from "./oracle-prover.ts";
 
 export const URL = "https://data.example/article/1";

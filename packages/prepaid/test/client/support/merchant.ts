@@ -1,8 +1,8 @@
 import { constants, createPrivateKey, type KeyObject, privateDecrypt, verify } from "node:crypto";
+import { POOL } from "@sotto/test-chain/pool";
 import type { Wallet } from "@sotto/wallet";
 import { type HDNodeWallet, sha256 } from "ethers";
 import { Merchant, newIdentity, type Seen } from "../../../../client/test/support/merchant.ts";
-import { POOL } from "../../../../wallet/test/support/local-pool.ts";
 import type { World } from "../../../../wallet/test/support/world.ts";
 import {
   decodePrepaidHeader,

@@ -16,7 +16,7 @@ import {
   proveWithdrawal,
   type Withdrawal,
   type WithdrawalFields,
-} from "../../world/statements.ts";
+} from "../statements.ts";
 import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
 import { type AppendCall, QueueModel } from "./queue-model.ts";
 

@@ -27,7 +27,7 @@ export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): 
   };
 }
 
-const folder = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "test");
+const folder = join(import.meta.dirname, "..", "..", "..", "artifacts", "contracts", "test");
 const artifact = (name: string): { abi: string[]; bytecode: string } =>
   JSON.parse(readFileSync(join(folder, `${name}.sol`, `${name}.json`), "utf8"));
 

@@ -20,7 +20,7 @@ import { PATIENT } from "./patient.ts";
 import { startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..");
+const ROOT = join(import.meta.dirname, "..", "..", "..");
 export const ARTIFACTS = join(ROOT, "circuits", "build");
 /** Hardhat's public accounts: the first deploys, the second deposits, the third is the relayer. */
 const MNEMONIC = "test test test test test test test test test test test junk";

@@ -7,12 +7,12 @@ import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/proto
 import { EXTENSIONS } from "@sotto/service";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { appendDeposit, forgingProver } from "@sotto/test-pool/append";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { appendDeposit, forgingProver } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 
-export const artifacts = join(import.meta.dirname, "..", "..", "circuits", "build");
+export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
 /** Mnemonic of Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 const FIRST_RELAYER = 2;

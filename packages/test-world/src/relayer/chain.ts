@@ -5,8 +5,8 @@ import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Random } from "@sotto/test-kit/random";
+import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "@sotto/test-pool/statements";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
-import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../world/statements.ts";
 
 const TOKEN_ABI = [
   "function mint(address, uint256)",
@@ -146,7 +146,7 @@ export class TestChain {
   /** Makes one append, because the pool accepts only known roots, even for a forged proof. */
   async #makeRoot(): Promise<void> {
     const receipt = await this.deposit();
-    const { appendDeposit } = await import("../../world/append.ts");
+    const { appendDeposit } = await import("@sotto/test-pool/append");
     this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt);
   }
 }

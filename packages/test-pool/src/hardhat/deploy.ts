@@ -2,8 +2,8 @@ import { network } from "hardhat";
 import type { NetworkConnection } from "hardhat/types/network";
 import "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 // Types of the contracts that deployContract and getContractAt return.
-import type {} from "../../../types/ethers-contracts/hardhat.d.ts";
-import type { ShieldedPool, TestUSDC } from "../../../types/ethers-contracts/index.js";
+import type {} from "../../../../types/ethers-contracts/hardhat.d.ts";
+import type { ShieldedPool, TestUSDC } from "../../../../types/ethers-contracts/index.js";
 
 export type Connection = NetworkConnection<"l1">;
 export type Signer = Awaited<ReturnType<Connection["ethers"]["getSigners"]>>[number];

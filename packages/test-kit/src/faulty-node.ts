@@ -64,7 +64,7 @@ export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" | "isPartlyBehind" | "hasOnlyNewState" = "honest";
   /** Blocks. */
   lag = 5;
-  /** The node refuses transactions with a lower priority fee, wei, whatever it suggests. */
+  /** The node refuses transactions with a lower priority fee, wei, even if it suggests less. */
   lowestTip = 0n;
   /** Number of calls of each method. */
   readonly asked = new Map<string, number>();

@@ -14,9 +14,9 @@ import {
   withdrawalSignals,
 } from "@sotto/protocol";
 import { FunctionFragment, type Result, Signature } from "ethers";
-import type { CallContext, LocalContract } from "./local-chain.ts";
-import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./local-pool-state.ts";
-import { type LocalToken, TOKEN } from "./local-token.ts";
+import type { CallContext, LocalContract } from "./chain.ts";
+import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./pool-state.ts";
+import { type LocalToken, TOKEN } from "./token.ts";
 
 export const POOL = `0x${"90".repeat(20)}`;
 

@@ -1,7 +1,7 @@
 import type { Call } from "@sotto/chain";
 import { tokenInterface } from "@sotto/chain/ethers";
 import { TypedDataEncoder, verifyTypedData } from "ethers";
-import type { CallContext, LocalContract } from "./local-chain.ts";
+import type { CallContext, LocalContract } from "./chain.ts";
 
 export const TOKEN = `0x${"70".repeat(20)}`;
 

@@ -4,9 +4,9 @@ import type { WireBundle } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { post } from "@sotto/test-kit/http";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
-import { settleRequest } from "../../world/bundles.ts";
-import { closeWorld, environment, openWorld, type World } from "../../world/service.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../world/service-process.ts";
+import { settleRequest } from "../bundles.ts";
+import { closeWorld, environment, openWorld, type World } from "../service.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../service-process.ts";
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 

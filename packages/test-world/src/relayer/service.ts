@@ -5,6 +5,9 @@ import { connectChain } from "@sotto/chain";
 import { paymentSignals, signalsDigest, withdrawalSignals } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { forgingProver } from "@sotto/test-pool/append";
+import { signDeposit } from "@sotto/test-pool/authorization";
+import type { Payment, Withdrawal } from "@sotto/test-pool/statements";
 import {
   createRelayer,
   LOCAL_RELAYER_CONFIG,
@@ -14,9 +17,6 @@ import {
   type Store,
 } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
-import { forgingProver } from "../../world/append.ts";
-import { signDeposit } from "../../world/authorization.ts";
-import type { Payment, Withdrawal } from "../../world/statements.ts";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
 
 type Config = RelayerOptions["config"];

@@ -5,9 +5,9 @@ import { createInterface } from "node:readline";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { PATIENT } from "./patient.ts";
 
-const MAIN = join(import.meta.dirname, "..", "..", "packages", "service", "dist", "main.js");
-const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "kit", "ends-with-parent.mjs");
-const STOPS_AT = join(import.meta.dirname, "..", "kit", "stops-at.mjs");
+const MAIN = join(import.meta.dirname, "..", "..", "service", "dist", "main.js");
+const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "..", "test-kit", "src", "ends-with-parent.mjs");
+const STOPS_AT = join(import.meta.dirname, "..", "..", "test-kit", "src", "stops-at.mjs");
 
 export interface ServiceProcess {
   readonly url: string;

@@ -6,7 +6,7 @@ import {
   messageOf,
   type SponsoredDeposit,
   type TypedDataSigner,
-} from "../../world/authorization.ts";
+} from "../authorization.ts";
 import type { Deployed, Signer } from "./deploy.ts";
 
 export const tokenDomain = async ({ chainId, token }: Deployed) => domainOf(chainId, await token.getAddress());
