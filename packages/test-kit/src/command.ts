@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
+import { STOPS_AT } from "./programs.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -24,7 +25,7 @@ export function command(
   variables: NodeJS.ProcessEnv = {},
   stop?: { readonly at: RegExp; readonly signal: "SIGINT" | "SIGKILL" },
 ): Promise<Result> {
-  const before = stop === undefined ? [] : [join(import.meta.dirname, "stops-at.mjs"), stop.signal, stop.at.source];
+  const before = stop === undefined ? [] : [STOPS_AT, stop.signal, stop.at.source];
   const child = spawn("node", [...before, join(root, script), ...args], {
     cwd: root,
     env: { ...process.env, ...variables },

@@ -3,11 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { ENDS_WITH_PARENT, STOPS_AT } from "@sotto/test-kit/programs";
 import { PATIENT } from "./patient.ts";
 
 const MAIN = join(import.meta.dirname, "..", "..", "service", "dist", "main.js");
-const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "..", "test-kit", "src", "ends-with-parent.mjs");
-const STOPS_AT = join(import.meta.dirname, "..", "..", "test-kit", "src", "stops-at.mjs");
 
 export interface ServiceProcess {
   readonly url: string;

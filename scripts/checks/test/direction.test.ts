@@ -31,7 +31,7 @@ describe("dependency direction", function () {
     cpSync(join(root, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     put("package.json", '{ "type": "module" }');
-    for (const name of ["protocol", "prover", "client", "verifier-service"])
+    for (const name of ["protocol", "prover", "client", "verifier-service", "bench", "test-kit"])
       put(
         `packages/${name}/package.json`,
         '{ "type": "module", "exports": "./dist/index.js", "dependencies": { "ethers": "6.17.0" } }',
@@ -40,6 +40,9 @@ describe("dependency direction", function () {
     put("packages/protocol/dist/index.js", "export const one = 1;");
     put("packages/client/dist/index.js", "export const two = 2;");
     put("packages/verifier-service/dist/index.js", "export const three = 3;");
+    put("packages/test-kit/dist/index.js", "export const four = 4;");
+    put("packages/protocol/test/support/one.ts", "export const five = 5;");
+    put("test/client/support/world.ts", "export const six = 6;");
   });
 
   it("accepts allowed imports", () => {
@@ -65,6 +68,20 @@ describe("dependency direction", function () {
     ["a module of Node's in the protocol", "protocol", "node:fs", "protocol-is-pure"],
     ["an internal module of another package", "prover", "../../protocol/src/index.ts", "no-way-into-a-package"],
     ["another package by its path", "prover", "../../protocol/dist/index.js", "no-way-into-a-package"],
+    [
+      "a bench importing a suite's support",
+      "bench",
+      "../../../test/client/support/world.ts",
+      "sources-import-no-tests",
+    ],
+    [
+      "a bench importing the tests of a package",
+      "bench",
+      "../../protocol/test/support/one.ts",
+      "sources-import-no-tests",
+    ],
+    ["a source importing its own tests", "protocol", "../test/support/one.ts", "sources-import-no-tests"],
+    ["a source importing the tests' kit", "client", "../../test-kit/dist/index.js", "sources-import-no-test-package"],
     ["a package that package.json does not list", "prover", "mocha", "declared-dependencies"],
     ["a missing file", "prover", "./nowhere.ts", "resolvable"],
   ];

@@ -11,6 +11,7 @@ import { SETS } from "@sotto/cli";
 import { run } from "@sotto/cli-kit";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { STOPS_AT } from "@sotto/test-kit/programs";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
 import { seedFromWords } from "@sotto/wallet";
@@ -18,7 +19,6 @@ import { expect } from "chai";
 
 const prover = new TrapdoorProver();
 const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
-const STOPS_AT = join(import.meta.dirname, "..", "..", "..", "packages", "test-kit", "src", "stops-at.mjs");
 
 export interface Ended {
   readonly code: number | null;
