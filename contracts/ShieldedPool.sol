@@ -8,6 +8,7 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {NoteTree} from "./NoteTree.sol";
 import {INoteHasher} from "./interfaces/INoteHasher.sol";
 import {IShieldedPool} from "./interfaces/IShieldedPool.sol";
+import {ISignedTransfer} from "./interfaces/ISignedTransfer.sol";
 import {INoteAppendVerifier, IPaymentVerifier, IWithdrawalVerifier} from "./interfaces/IVerifier.sol";
 import {BatchVerifier} from "./libraries/BatchVerifier.sol";
 import {FIELD_MODULUS} from "./libraries/Bn254.sol";
@@ -114,24 +115,13 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         bytes32 salt,
         uint256 validAfter,
         uint256 validBefore,
-        uint8 v,
-        bytes32 r,
-        bytes32 s
+        bytes calldata signature
     ) external nonReentrant {
         uint256 total = _requireValidDeposit(ownerTags, amounts);
         uint256 balance = IERC20(_TOKEN).balanceOf(address(this));
         // The authorization itself covers only the amount. Its nonce binds the notes.
-        IERC3009(_TOKEN).receiveWithAuthorization(
-            from,
-            address(this),
-            total,
-            validAfter,
-            validBefore,
-            keccak256(abi.encode(ownerTags, amounts, salt)),
-            v,
-            r,
-            s
-        );
+        bytes32 nonce = keccak256(abi.encode(ownerTags, amounts, salt));
+        _receive(from, total, validAfter, validBefore, nonce, signature);
         _requireReceived(balance, total);
         _pushDeposit(ownerTags, amounts);
     }
@@ -265,6 +255,41 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
             if (amounts[i] < _SMALLEST_DEPOSIT) revert AmountTooSmall(amounts[i], _SMALLEST_DEPOSIT);
             total += amounts[i];
         }
+    }
+
+    /// @dev Redeems an authorization. Every token with EIP-3009 takes the parts of a signature of 65 bytes; signatures of other
+    /// lengths are those of contract accounts, which need a token that takes them whole.
+    function _receive(
+        address from,
+        uint256 total,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes calldata signature
+    ) private {
+        if (signature.length != 65) {
+            ISignedTransfer(_TOKEN).receiveWithAuthorization(
+                from,
+                address(this),
+                total,
+                validAfter,
+                validBefore,
+                nonce,
+                signature
+            );
+            return;
+        }
+        IERC3009(_TOKEN).receiveWithAuthorization(
+            from,
+            address(this),
+            total,
+            validAfter,
+            validBefore,
+            nonce,
+            uint8(signature[64]),
+            bytes32(signature[:32]),
+            bytes32(signature[32:64])
+        );
     }
 
     /// @dev Reverts if the token transferred another amount than `total`, for example because it charges a fee.

@@ -181,9 +181,8 @@ interface IShieldedPool is INoteTree {
     /// @param salt any value; makes the nonce of two equal deposits different
     /// @param validAfter the authorization is valid after this second
     /// @param validBefore the authorization is valid before this second
-    /// @param v part of the signature
-    /// @param r part of the signature
-    /// @param s part of the signature
+    /// @param signature r, s and v, 65 bytes; or, if the token has the function of ISignedTransfer.sol, that of a contract
+    /// account or of an account with a delegation (EIP-1271, EIP-7702), in its own format
     function depositWithAuthorization(
         address from,
         uint256[] calldata ownerTags,
@@ -191,9 +190,7 @@ interface IShieldedPool is INoteTree {
         bytes32 salt,
         uint256 validAfter,
         uint256 validBefore,
-        uint8 v,
-        bytes32 r,
-        bytes32 s
+        bytes calldata signature
     ) external;
 
     /// @notice Settles one or more payments.

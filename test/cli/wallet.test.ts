@@ -15,6 +15,7 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { stopped } from "@sotto/test-kit/stopped";
+import { contractWalletOf } from "@sotto/test-world/contract-wallets";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
 import { expect } from "chai";
 import { Cli } from "./support/cli.ts";
@@ -222,6 +223,21 @@ describe("sotto: a wallet", function () {
         ["2750000", "spendable"],
       ]);
       expect(notes[0]!.transaction).to.equal(done.transaction);
+    });
+
+    it("deposits the tokens of a contract account whose owner signs", async () => {
+      const [owner, stranger] = [await openCli(world, 0n), await openCli(world, 0n)];
+      const from = await contractWalletOf(world, owner.account);
+      const args = ["deposit", "3", "--from", from];
+      expect(await owner.refused(args, 4)).to.equal("INSUFFICIENT_TOKENS");
+      const done = await owner.json<Deposited>([...args, "--mint"]);
+      expect(done).to.include({ account: from, notes: 1 });
+      expect([await tokensOf(world, from), await tokensOf(world, owner.account)]).to.deep.equal([0n, 0n]);
+      expect((await owner.json<Balance>(["balance"])).spendable.amount).to.equal("3000000");
+      expect(await stranger.refused([...args, "--mint"], 3)).to.equal("DEPOSIT_REFUSED");
+      expect(await tokensOf(world, from)).to.equal(3_000_000n);
+      expect(await owner.refused([...args, "--approve"], 2)).to.equal("USAGE");
+      expect(await owner.refused(["deposit", "3", "--from", "0x12"], 2)).to.equal("INVALID_ADDRESS");
     });
 
     it("deposits with an approval from the local chain's public account", async () => {

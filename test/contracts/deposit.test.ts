@@ -161,7 +161,7 @@ describe("deposit", function () {
 
     it("cannot be submitted to the token directly, which would pay the pool without making a note", async () => {
       const deposit = wanted();
-      const { v, r, s } = await sign(deposit);
+      const { v, r, s } = Signature.from(await sign(deposit));
       const { from, to, value, validAfter, validBefore, nonce } = depositMessage(world.deployed, deposit);
       const token = world.deployed.token.connect(relayer);
       const receive =

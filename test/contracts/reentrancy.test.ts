@@ -96,9 +96,7 @@ describe("a hostile token", function () {
       zero,
       0n,
       0n,
-      0n,
-      zero,
-      zero,
+      `0x${"00".repeat(65)}`,
     );
     await expect(sponsored).to.be.revertedWithCustomError(world.pool, "WrongAmountReceived");
   });

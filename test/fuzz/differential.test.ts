@@ -150,8 +150,9 @@ describe("TypeScript and Solidity agree", function () {
       const count = random.pick([1, 1, 2, 3, 8]);
       const ownerTags = Array.from({ length: count }, () => random.field());
       const amounts = ownerTags.map(() => SMALLEST_DEPOSIT + (random.word() % (U64 - SMALLEST_DEPOSIT)));
-      const [salt, zero] = [random.bytes32(), word(0n)];
-      const arguments_ = [random.address(), ownerTags, amounts, salt, 0, 0, 0, zero, zero] as const;
+      const salt = random.bytes32();
+      const signature = `0x${"00".repeat(65)}`;
+      const arguments_ = [random.address(), ownerTags, amounts, salt, 0, 0, signature] as const;
       const [from, ...rest] = arguments_;
       const call = pool.depositWithAuthorization.staticCall(from, ...rest);
       const { name, args } = await revertOf(parsers, call);

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorizationProblem } from "@sotto/deploy/chain/authorizations";
+import { tokenSupport } from "@sotto/deploy/chain/authorizations";
 import {
   CHAIN_PROPERTIES,
   lacksOf,
@@ -277,7 +277,7 @@ describe("deploying to a network", function () {
     const through = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
     const token = parseAddress(manifest.token);
     const found = (chainId = manifest.chainId) =>
-      authorizationProblem((method, params) => through.send(method, params), token, chainId);
+      tokenSupport((method, params) => through.send(method, params), token, chainId);
     const selector = (signature: string) => id(signature).slice(0, 10);
     const answering = (signature: string, answer: Altered): CuttingProxy["alter"] => {
       const start = selector(signature);
@@ -285,10 +285,11 @@ describe("deploying to a network", function () {
         method === "eth_call" && String((call as { data?: string }).data).startsWith(start) ? answer : undefined;
     };
     const redeem = "receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
+    const whole = "receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)";
     const reverted: Altered = { error: { code: 3, message: "execution reverted" } };
     try {
-      expect(await found()).to.equal(undefined);
-      expect(await found(1)).to.include("DOMAIN_SEPARATOR");
+      expect(await found()).to.deep.equal({ problem: undefined, accounts: true });
+      expect((await found(1)).problem).to.include("DOMAIN_SEPARATOR");
       const lacking: [string, Altered, string][] = [
         ["version()", reverted, "no name, version and DOMAIN_SEPARATOR"],
         ["version()", { result: AbiCoder.defaultAbiCoder().encode(["string"], ["3"]) }, 'version "3"'],
@@ -299,11 +300,17 @@ describe("deploying to a network", function () {
       ];
       for (const [signature, answer, problem] of lacking) {
         proxy.alter = answering(signature, answer);
-        expect(await found(), problem).to.include(problem);
+        const { problem: told, accounts } = await found();
+        expect([told?.includes(problem), accounts], problem).to.deep.equal([true, false]);
+      }
+      for (const answer of [reverted, { result: "0x" }]) {
+        proxy.alter = answering(whole, answer);
+        expect(await found()).to.deep.equal({ problem: undefined, accounts: false });
       }
       proxy.alter = undefined;
       const good = await check(join(folder, `${network}.json`));
       expect(good.stdout).to.include("deposits by EIP-3009: supported");
+      expect(good.stdout).to.include("deposits by EIP-3009 of contract accounts: supported");
     } finally {
       proxy.alter = undefined;
       through.destroy();

@@ -12,7 +12,7 @@ import { forgeBundle } from "@sotto/test-world/bundles";
 import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { Signature, Wallet } from "ethers";
 import { depositBody } from "./support/deposits.ts";
 
 const DEPOSIT = 20_000n;
@@ -97,7 +97,11 @@ describe("a service whose first node is bad", function () {
       const used = Wallet.createRandom();
       await mint(used.address);
       const body = await depositBody(world, used, {});
-      const { hash } = (await (await world.depositor.sendTransaction(depositWithAuthorizationCall(body))).wait())!;
+      const { hash } = (await (
+        await world.depositor.sendTransaction(
+          depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized }),
+        )
+      ).wait())!;
       expect((await post(`${service.url}/deposit`, body)).body).to.include({ status: "success", txSignature: hash });
     });
 

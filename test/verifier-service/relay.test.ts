@@ -10,7 +10,7 @@ import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "@sotto/
 import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
-import { type HDNodeWallet, Wallet } from "ethers";
+import { type HDNodeWallet, Signature, Wallet } from "ethers";
 import { type DepositFields, depositBody } from "./support/deposits.ts";
 
 const NOBODY = `0x${"00".repeat(20)}`;
@@ -70,7 +70,9 @@ describe("POST /deposit", function () {
     expect(await refused(body)).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
     const needed = body.amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
     await (await world.tokenContract.getFunction("mint")(poor.address, needed)).wait();
-    const transaction = await world.depositor.sendTransaction(depositWithAuthorizationCall(body));
+    const transaction = await world.depositor.sendTransaction(
+      depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized }),
+    );
     const receipt = (await transaction.wait())!;
     const { body: answer } = await send(body);
     expect(answer).to.include({ status: "success", txSignature: receipt.hash });

@@ -11,6 +11,7 @@ import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { ownersWallet } from "@sotto/test-world/contract-wallets";
 import { phoneSettings, sentCodes } from "@sotto/test-world/phone";
 import { openPrepaidMerchant, PrepaidServer } from "@sotto/test-world/prepaid-server";
 import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
@@ -437,23 +438,26 @@ describe("the wallet page", function () {
   );
 
   it(
-    "deposits from another Ethereum wallet of the browser",
+    "deposits from other Ethereum wallets of the browser: of a key and of a contract account",
     during(async () => {
-      const account = Account.createRandom();
-      await (await token.getFunction("mint")(account.address, 3_000_000n)).wait();
-      await wallet.page.exposeFunction("signTypedData", (typedData: string) => {
+      const key = Account.createRandom();
+      const accounts = [{ from: key.address, depositor: key }, await ownersWallet(world)];
+      await wallet.page.exposeFunction("signTypedData", (from: string, typedData: string) => {
         const { domain, types, message } = JSON.parse(typedData);
         delete types.EIP712Domain;
-        return account.signTypedData(domain, types, message);
+        return accounts.find((each) => each.from === from)!.depositor.signTypedData(domain, types, message);
       });
-      await wallet.page.evaluate(announceWallet, account.address);
-      await wallet.go("/wallet/add");
-      await wallet.field("Test Wallet").check();
-      await wallet.field("Amount").fill("3");
-      await wallet.button("Sign and deposit").click();
-      await wallet.reach(wallet.button("Done"));
-      await wallet.button("Done").click();
-      expect(await token.getFunction("balanceOf")(account.address)).to.equal(0n);
+      for (const [index, { from }] of accounts.entries()) {
+        await (await token.getFunction("mint")(from, 3_000_000n)).wait();
+        await wallet.page.evaluate(announceWallet, { from, name: `Test Wallet ${index}` });
+        await wallet.go("/wallet/add");
+        await wallet.field(`Test Wallet ${index}`).check();
+        await wallet.field("Amount").fill("3");
+        await wallet.button("Sign and deposit").click();
+        await wallet.reach(wallet.button("Done"));
+        await wallet.button("Done").click();
+        expect(await token.getFunction("balanceOf")(from)).to.equal(0n);
+      }
     }),
   );
 
@@ -625,17 +629,18 @@ async function dumpDatabases(): Promise<string> {
 }
 
 /** Runs in the page: announces an Ethereum wallet (EIP-6963) whose account signs in the test. */
-function announceWallet(address: string): void {
-  const sign = (globalThis as unknown as { signTypedData(typedData: string): Promise<string> }).signTypedData;
+function announceWallet({ from, name }: { from: string; name: string }): void {
+  const sign = (globalThis as unknown as { signTypedData(from: string, typedData: string): Promise<string> })
+    .signTypedData;
   const provider = {
     request: async ({ method, params }: { method: string; params: string[] }) => {
-      if (method === "eth_requestAccounts") return [address];
-      if (method === "eth_signTypedData_v4") return sign(params[1] ?? "");
+      if (method === "eth_requestAccounts") return [from];
+      if (method === "eth_signTypedData_v4") return sign(from, params[1] ?? "");
       throw new Error(`unexpected ${method}`);
     },
   };
   const icon = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
-  const info = { uuid: crypto.randomUUID(), name: "Test Wallet", icon, rdns: "org.example.test" };
+  const info = { uuid: crypto.randomUUID(), name, icon, rdns: `org.example.${name.replaceAll(" ", "")}` };
   const announce = () =>
     dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: Object.freeze({ info, provider }) }));
   addEventListener("eip6963:requestProvider", announce);

@@ -7,7 +7,7 @@ import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from
 import hre from "hardhat";
 import { contractNames, isCompiled } from "./bytecode.ts";
 import type { Ask } from "./chain/ask.ts";
-import { authorizationProblem } from "./chain/authorizations.ts";
+import { tokenSupport } from "./chain/authorizations.ts";
 import { CHAIN_PROPERTIES } from "./chain/properties.ts";
 import { poolArguments } from "./verification.ts";
 
@@ -102,9 +102,11 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
     ).toLowerCase();
   compare("token", manifest.token, await ask("token"));
   // A pool of a token without EIP-3009 is accepted.
-  const problem = await authorizationProblem(request, manifest.token, manifest.chainId);
+  const { problem, accounts } = await tokenSupport(request, manifest.token, manifest.chainId);
   const support = problem === undefined ? "supported" : `not supported, because ${problem}`;
   compare("deposits by EIP-3009", support, support);
+  const whole = accounts ? "supported" : "not supported";
+  compare("deposits by EIP-3009 of contract accounts", whole, whole);
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
     compare(`${name} of the pool`, manifest.contracts[name].address, await ask(name));

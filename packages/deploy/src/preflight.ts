@@ -5,7 +5,7 @@ import { CommandError } from "@sotto/command/command";
 import { type Address, allowsDevelopment, isPublicAccount, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
-import { authorizationProblem } from "./chain/authorizations.ts";
+import { tokenSupport } from "./chain/authorizations.ts";
 import { describeLack, lacksOf } from "./chain/properties.ts";
 
 /** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
@@ -102,7 +102,7 @@ const TOKEN = new Interface([
 
 /**
  * Checks that the address is an ERC-20 token.
- * @returns a warning if it lacks EIP-3009
+ * @returns a warning if it lacks EIP-3009, or its form for contract accounts
  * @throws CommandError TOKEN_INVALID
  */
 export async function assertToken(
@@ -117,8 +117,14 @@ export async function assertToken(
   };
   if (!(await answers("decimals", [])) || !(await answers("balanceOf", [ZeroAddress])))
     throw new CommandError("TOKEN_INVALID", `there is no ERC-20 token at ${token} on this chain`);
-  const problem = await authorizationProblem((method, params) => provider.request({ method, params }), token, chainId);
-  return problem === undefined
+  const { problem, accounts } = await tokenSupport(
+    (method, params) => provider.request({ method, params }),
+    token,
+    chainId,
+  );
+  if (problem !== undefined)
+    return `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`;
+  return accounts
     ? undefined
-    : `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`;
+    : `token ${token} takes no signatures of contract accounts, so their deposits into this pool will need gas`;
 }

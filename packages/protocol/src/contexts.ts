@@ -144,6 +144,12 @@ export const DEPOSIT_AUTHORIZATION_TYPES: { ReceiveWithAuthorization: { name: st
 };
 
 /**
+ * Maximum length of the signature of a deposit. The relayer pays for each of its bytes, and a passkey's signature takes about
+ * 700, those of 30 owners 1,950. Signatures with a wallet's creation code (EIP-6492) are longer, but no token accepts them.
+ */
+export const MAX_DEPOSIT_SIGNATURE_BYTES = 2048;
+
+/**
  * The nonce of a deposit's EIP-3009 authorization: keccak256(abi.encode(uint256[] tags, uint64[] amounts, bytes32 salt)).
  * EIP-3009 does not cover the notes' owners, so the nonce commits to them.
  * @param salt 32 random bytes as hex

@@ -51,6 +51,7 @@ export {
   type DepositNotes,
   depositAuthorizationNonce,
   depositBlinding,
+  MAX_DEPOSIT_SIGNATURE_BYTES,
   paymentContext,
   type Resource,
   resourceDigest,

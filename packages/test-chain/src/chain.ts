@@ -16,7 +16,7 @@ export interface LocalContract {
   readonly address: string;
   /** Executes a call in a new block; returns its logs, or throws to revert. */
   execute(call: ContractCall, context: CallContext): { topics: string[]; data: string }[];
-  view(call: ContractCall): string;
+  view(call: ContractCall, context: CallContext): string;
   snapshot(): unknown;
   restore(snapshot: unknown): void;
 }
@@ -141,11 +141,12 @@ export class LocalChain implements ChainSource {
     const call = { to, data };
     const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
-    if (state === undefined) return viewOf(contract, call);
+    const context = { sender: SENDER, blockNumber: this.height + 1, timestamp: this.time };
+    if (state === undefined) return viewOf(contract, call, context);
     const now = contract.snapshot();
     try {
       contract.restore(state);
-      return viewOf(contract, call);
+      return viewOf(contract, call, context);
     } finally {
       contract.restore(now);
     }
@@ -159,9 +160,9 @@ export class LocalChain implements ChainSource {
 }
 
 /** Executes a view function; reverts if the contract does not have it. */
-function viewOf(contract: LocalContract, call: ContractCall): string {
+function viewOf(contract: LocalContract, call: ContractCall, context: CallContext): string {
   try {
-    return contract.view(call);
+    return contract.view(call, context);
   } catch {
     throw new CallReverted("0x");
   }

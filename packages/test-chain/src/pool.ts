@@ -1,5 +1,5 @@
 import type { Call } from "@sotto/chain";
-import { poolInterface } from "@sotto/chain/ethers";
+import { type ContractCall, poolInterface } from "@sotto/chain/ethers";
 import {
   depositAuthorizationNonce,
   depositBlinding,
@@ -13,7 +13,7 @@ import {
   withdrawalContext,
   withdrawalSignals,
 } from "@sotto/protocol";
-import { FunctionFragment, type Result, Signature } from "ethers";
+import { FunctionFragment, type Result } from "ethers";
 import type { CallContext, LocalContract } from "./chain.ts";
 import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./pool-state.ts";
 import { type LocalToken, TOKEN } from "./token.ts";
@@ -80,13 +80,24 @@ export class LocalPool implements LocalContract {
   }
 
   #authorized(args: Result, context: CallContext): Log[] {
-    const [from, tags, amounts, salt, validAfter, validBefore, v, r, s] = args;
+    const [from, tags, amounts, salt, validAfter, validBefore, signature] = args;
     const [ownerTags, values] = [[...tags] as bigint[], [...amounts] as bigint[]];
     const value = values.reduce((sum, amount) => sum + amount, 0n);
     const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
-    const signature = Signature.from({ v: Number(v), r, s }).serialized;
     this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, context);
     return this.#deposit(ownerTags, values);
+  }
+
+  /** Executes an authorized deposit without effect. */
+  #attempt(args: Result, context: CallContext): string {
+    const [pool, token] = [this.snapshot(), this.#token.snapshot()];
+    try {
+      this.#authorized(args, context);
+      return "0x";
+    } finally {
+      this.restore(pool);
+      this.#token.restore(token);
+    }
   }
 
   #deposit(tags: bigint[], amounts: bigint[]): Log[] {
@@ -168,8 +179,9 @@ export class LocalPool implements LocalContract {
     return this.#state.leaves.push(commitment) - 1;
   }
 
-  view(call: Call): string {
+  view(call: ContractCall, context: CallContext): string {
     const { name, args } = parseCall(call);
+    if (name === "depositWithAuthorization") return this.#attempt(args, context);
     const word = [...args][0];
     const { leaves, appended, lastAppended, root, roots, spent } = this.#state;
     const queue = [leaves.length, appended, 0, lastAppended, 0, 0, 0];

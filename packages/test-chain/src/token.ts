@@ -34,6 +34,8 @@ export class LocalToken implements LocalContract {
   readonly address = TOKEN;
   readonly domain = { name: "USD Coin", version: "2", chainId: 31337n, verifyingContract: TOKEN };
   separator = TypedDataEncoder.hashDomain(this.domain);
+  /** The signature that each contract account accepts. */
+  readonly accounts = new Map<string, string>();
   #state: State = { balances: new Map(), used: new Set() };
 
   constructor(holder: string, amount: bigint) {
@@ -55,13 +57,19 @@ export class LocalToken implements LocalContract {
   }
 
   receiveWithAuthorization(message: Authorization, signature: string, { timestamp }: CallContext): void {
-    const recovered = verifyTypedData(this.domain, TYPES, message, signature);
-    if (recovered.toLowerCase() !== message.from.toLowerCase()) throw new Error("invalid signature");
+    const from = message.from.toLowerCase();
+    const accepted = this.accounts.get(from);
+    const signed = accepted === undefined ? this.#signer(message, signature) === from : accepted === signature;
+    if (!signed) throw new Error("invalid signature");
     if (timestamp <= message.validAfter || timestamp >= message.validBefore) throw new Error("not valid now");
     const key = `${message.from} ${message.nonce}`.toLowerCase();
     if (this.#state.used.has(key)) throw new Error("authorization is used");
     this.#state.used.add(key);
     this.transfer(message.from, message.to, message.value);
+  }
+
+  #signer(message: Authorization, signature: string): string {
+    return verifyTypedData(this.domain, TYPES, message, signature).toLowerCase();
   }
 
   execute(call: Call): never[] {

@@ -1,5 +1,4 @@
 import { depositAuthorizationNonce } from "@sotto/protocol";
-import { Signature } from "ethers";
 
 /** The fields of an EIP-3009 message. */
 export const FIELDS = [
@@ -62,6 +61,6 @@ export async function signDeposit(
 ) {
   const [domain, message] = [domainOf(chainId, token), messageOf(pool, deposit)];
   const types = { ReceiveWithAuthorization: FIELDS };
-  const { v, r, s } = Signature.from(await depositor.signTypedData(domain, types, message));
-  return { nonce: message.nonce, signed: { ...deposit, v, r, s } };
+  const signature = await depositor.signTypedData(domain, types, message);
+  return { nonce: message.nonce, signed: { ...deposit, signature } };
 }

@@ -2,17 +2,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BindingTypedData, RequestTypedData } from "@sotto/protocol";
+import type { TypedDataSigner } from "@sotto/test-pool/authorization";
 import {
   AbiCoder,
   type BaseContract,
   type Contract,
   ContractFactory,
   concat,
+  HDNodeWallet,
   hexlify,
   randomBytes,
   Wallet,
 } from "ethers";
 import type { World } from "./service.ts";
+
+/** The first of Hardhat's public accounts: a node signs no transactions of type 4. */
+const SPONSOR = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
 
 export interface Signer {
   /** Lower case. */
@@ -45,11 +50,65 @@ export async function troublesome(world: Pick<World, "provider">, answer: number
 }
 
 /** Deploys a contract wallet with a new owner. */
-export async function contractWallet(world: Pick<World, "provider">): Promise<Signer> {
-  const owner = account();
-  const address = (await (await deploy(world, "ContractWallet", owner.address)).getAddress()).toLowerCase();
-  return { address, sign: (data) => owner.sign(data) };
+export async function contractWallet(world: Node): Promise<Signer & { readonly owner: Wallet }> {
+  const owner = newKey();
+  return { address: await contractWalletOf(world, owner.address), owner, sign: account(owner).sign };
 }
+
+/** Deploys a contract wallet. @returns its address, lower case */
+export const contractWalletOf = (world: Node, owner: string): Promise<string> =>
+  addressOf(deploy(world, "ContractWallet", owner));
+
+/** An account that can hold tokens, and what signs for it. */
+export interface SmartAccount {
+  /** Lower case. */
+  readonly from: string;
+  readonly depositor: TypedDataSigner;
+}
+
+type Node = Pick<World, "provider">;
+const newKey = () => new Wallet(Wallet.createRandom().privateKey);
+
+/** A contract account with three owners, whose signatures have 195 bytes. */
+export async function ownersWallet(world: Node): Promise<SmartAccount & { readonly owners: readonly Wallet[] }> {
+  const owners = [newKey(), newKey(), newKey()];
+  const from = await addressOf(
+    deploy(
+      world,
+      "OwnersWallet",
+      owners.map(({ address }) => address),
+    ),
+  );
+  const signTypedData: TypedDataSigner["signTypedData"] = async (...data) =>
+    concat(await Promise.all(owners.map((owner) => owner.signTypedData(...data))));
+  return { from, owners, depositor: { signTypedData } };
+}
+
+/** A key's account with a delegation (EIP-7702), whose session key signs 66 bytes. */
+export async function delegatedAccount(world: Node): Promise<SmartAccount & { readonly key: Wallet }> {
+  const [key, session] = [newKey().connect(world.provider), newKey()];
+  const code = await addressOf(deploy(world, "DelegatedAccount", session.address));
+  await delegate(world, key, code);
+  const signTypedData: TypedDataSigner["signTypedData"] = async (...data) =>
+    concat(["0x01", await session.signTypedData(...data)]);
+  return { from: key.address.toLowerCase(), key, depositor: { signTypedData } };
+}
+
+/** Gives the account of a key the code of a contract. Another account pays the gas. */
+export async function delegate({ provider }: Node, key: Wallet, code: string): Promise<void> {
+  const { chainId } = await provider.getNetwork();
+  const nonce = await provider.getTransactionCount(key.address);
+  const authorization = await key.authorize({ address: code, nonce, chainId });
+  const sponsor = SPONSOR.connect(provider);
+  await (await sponsor.sendTransaction({ type: 4, to: sponsor.address, authorizationList: [authorization] })).wait();
+}
+
+/** A contract account that accepts every signature; see contracts/test/CostlyWallet.sol. */
+export const costlyWallet = async (world: Node, cost: bigint): Promise<Contract> =>
+  (await deploy(world, "CostlyWallet", cost)) as Contract;
+
+const addressOf = async (contract: Promise<BaseContract>): Promise<string> =>
+  (await (await contract).getAddress()).toLowerCase();
 
 const WRAPPED = `0x${"6492".repeat(16)}`;
 

@@ -1,5 +1,7 @@
 // Narrow interfaces to the rest of the service, for the code that checks and settles.
 
+import type { Address } from "@sotto/protocol";
+
 /** Verifies proofs under the keys of this service's set. */
 export interface ProofVerifier {
   /**
@@ -19,6 +21,11 @@ export interface PoolState {
   isSpent(nullifier: bigint): Promise<boolean>;
   /** An account's balance of the pool's token, base units. Too low if the node is behind. */
   tokensOf(account: string): Promise<bigint>;
+  /**
+   * Whether a deployed contract account accepts a signature of a digest (EIP-1271), also one that runs by delegation
+   * (EIP-7702). The check has a gas limit.
+   */
+  acceptsSignature(account: Address, digest: string, signature: string): Promise<boolean>;
   /** As of the newest block of all nodes: `tokensOf`, and whether an EIP-3009 authorization was used or cancelled. */
   newestOf(account: string, nonce: string): Promise<{ readonly tokens: bigint; readonly isUsed: boolean }>;
 }

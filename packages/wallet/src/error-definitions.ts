@@ -47,6 +47,12 @@ export const WALLET_ERRORS = {
       "The manifest names a token without EIP-3009 or with another name or version, or the service mixed up two requests.",
     exit: "network",
   },
+  DEPOSIT_REFUSED: {
+    means: "The pool or its token would refuse the deposit that the account signed, so nothing was submitted.",
+    cause:
+      "The token takes no signatures of contract accounts, the account's code does not accept the signature or is not deployed yet, the signature has more than 2048 bytes, or the token blocks the account.",
+    exit: "refused",
+  },
   INSUFFICIENT_FUNDS: {
     means: "The wallet does not have the amount to be spent. Details: `missing`.",
     cause: "Too little was deposited or received, or the price is in a different unit than expected.",

@@ -6,7 +6,7 @@ import { randomSeed } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { type FundOptions, MemoryStore, type Store, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { Wallet as Account, TypedDataEncoder } from "ethers";
+import { Wallet as Account, Signature, TypedDataEncoder } from "ethers";
 import { LocalService } from "./support/local-service.ts";
 import { nodeOf } from "./support/several-nodes.ts";
 import { dyingStore, World } from "./support/world.ts";
@@ -525,6 +525,71 @@ describe("funding a wallet", () => {
       service.before = () => undefined;
       expect((await wallet.fund(deposited())).id).to.equal(first.id);
       expect([signed, spent()]).to.deep.equal([1, AMOUNT]);
+    });
+  });
+
+  describe("of a smart account", () => {
+    const smart = `0x${"5a".repeat(20)}`;
+    const signs = (signature: unknown) => ({
+      getAddress: async () => smart,
+      signTypedData: async () => signature as string,
+    });
+    beforeEach(() => world.token.mint(smart, HELD));
+
+    it("submits the signature as the account made it", async () => {
+      const [wallet, signature] = [await world.wallet(), `0x${"12".repeat(195)}`];
+      world.token.accounts.set(smart, signature);
+      let body: Record<string, unknown> = {};
+      service.before = (_, sent) => {
+        body = sent;
+        return undefined;
+      };
+      await wallet.fund(options({ account: signs(signature.toUpperCase().replace("0X", "0x")) }));
+      expect(body).to.include({ from: smart, signature });
+      expect(body).to.not.have.any.keys("v", "r", "s");
+      expect([world.token.balanceOf(smart), wallet.balance().spendable]).to.deep.equal([HELD - AMOUNT, AMOUNT]);
+    });
+
+    it("submits nothing that the token refuses, and nothing unusable", async () => {
+      const wallet = await world.wallet();
+      world.token.accounts.set(smart, "0x01");
+      const cases: [unknown, RegExp][] = [
+        ["0x02", /^the account 0x5a\S+ signed the deposit, but the pool would refuse it$/],
+        [`0x${"12".repeat(195)}`, /the pool would refuse it$/],
+        [`0x01${"6492".repeat(16)}`, /is not deployed yet \(EIP-6492\): deploy it, then deposit$/],
+        [`0x${"01".repeat(2049)}`, /the signature has 2049 bytes, and at most 2048 are accepted$/],
+        ["0x", /is not bytes as hex with 0x$/],
+        ["0x1", /is not bytes as hex with 0x$/],
+        [undefined, /is not bytes as hex with 0x$/],
+      ];
+      for (const [signature, problem] of cases) {
+        const refused = await rejection(wallet.fund(options({ account: signs(signature) })));
+        expect(refused.code).to.equal("DEPOSIT_REFUSED");
+        expect(refused.message).to.match(problem);
+      }
+      expect([service.asked, await wallet.unfinishedDeposits()]).to.deep.equal([[], []]);
+      await wallet.fund(options({ account: signs("0x01") }));
+      expect(world.token.balanceOf(smart)).to.equal(HELD - AMOUNT);
+    });
+
+    it("gives a key's signature its canonical form", async () => {
+      const wallet = await world.wallet();
+      let body: Record<string, unknown> = {};
+      service.before = (_, sent) => {
+        body = sent;
+        return undefined;
+      };
+      const forms = [
+        (signature: string) => Signature.from(signature).compactSerialized,
+        (signature: string) => `${signature.slice(0, -2)}0${Signature.from(signature).yParity}`,
+      ];
+      for (const form of forms) {
+        const signTypedData = async (...typed: Parameters<Account["signTypedData"]>) =>
+          form(await account.signTypedData(...typed));
+        await wallet.fund(options({ account: { getAddress: () => account.getAddress(), signTypedData } }));
+        expect(body["signature"]).to.match(/^0x[0-9a-f]{128}1[bc]$/);
+      }
+      expect(spent()).to.equal(2n * AMOUNT);
     });
   });
 

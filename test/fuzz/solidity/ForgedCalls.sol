@@ -51,7 +51,7 @@ abstract contract ForgedCalls is PoolModel {
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(DEPOSITOR_KEY, _authorization(from, _sum(values), nonce));
         bytes memory data = abi.encodeCall(
             IShieldedPool.depositWithAuthorization,
-            (from, tags, values, bytes32(seed), 0, type(uint256).max, v, r, s)
+            (from, tags, values, bytes32(seed), 0, type(uint256).max, abi.encodePacked(r, s, v))
         );
         _send(senders[(seed >> 8) % 4], data, seed);
     }

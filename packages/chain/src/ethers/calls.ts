@@ -60,8 +60,8 @@ export function approveCall(token: string, pool: string, amount: bigint): Contra
 
 /** Submits a deposit that its depositor authorized. Anyone may send it. */
 export function depositWithAuthorizationCall(request: DepositRequest): ContractCall {
-  const { pool, from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = request;
-  const parameters = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
+  const { pool, from, ownerTags, amounts, salt, validAfter, validBefore, signature } = request;
+  const parameters = [from, ownerTags, amounts, salt, validAfter, validBefore, signature];
   return {
     to: parseAddress(pool, "pool"),
     data: poolInterface.encodeFunctionData("depositWithAuthorization", parameters),

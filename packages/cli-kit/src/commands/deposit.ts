@@ -1,5 +1,12 @@
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
-import { ethersProvider, type FundingStage, sendCall, splitAmount, WalletError } from "@sotto/wallet";
+import { LOCAL_CHAIN_IDS, parseAddress } from "@sotto/protocol";
+import {
+  type DepositSigner,
+  ethersProvider,
+  type FundingStage,
+  sendCall,
+  splitAmount,
+  WalletError,
+} from "@sotto/wallet";
 import { type BaseWallet, Interface, type Signer } from "ethers";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
@@ -19,6 +26,10 @@ export const deposit: Command = {
   positionals: ["AMOUNT"],
   options: {
     notes: { value: "N", help: "number of notes, 1 to 64; parallel payments need one each; default 1" },
+    from: {
+      value: "ADDRESS",
+      help: "a contract account that accepts signatures of the account's key; its tokens are deposited",
+    },
     approve: { help: "the account sends the approval and the deposit itself and pays the gas" },
     mint: { help: "local chains only: mint the test tokens first" },
     ...WAIT_OPTIONS,
@@ -26,7 +37,8 @@ export const deposit: Command = {
   },
   details: [
     "The account signs (EIP-3009) and the service submits, so the account needs tokens but no ETH. With --approve it",
-    "sends two transactions itself. The chain shows the account and the amount of a deposit. A round amount, deposited",
+    "sends two transactions itself. With --from, the tokens are those of a contract account (EIP-1271); an account with a",
+    "delegation (EIP-7702) needs no option. The chain shows the account and the amount of a deposit. A round amount, deposited",
     "some time before the first payment, is harder to link to that payment.",
     "If it is interrupted, the same command resumes the deposit: it never deposits twice.",
     `The command waits ${WAIT_SECONDS} s for the notes to become spendable, or as long as --wait says.`,
@@ -39,14 +51,19 @@ export const deposit: Command = {
     const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
     if (args.flag("mint") && !LOCAL_CHAIN_IDS.includes(config.chainId))
       throw usage(`--mint works on local chains only, but the wallet is on chain ${config.chainId}`);
+    const from = args.text("from");
+    if (from !== undefined && args.flag("approve"))
+      throw usage("--from and --approve exclude each other: a contract account sends its own transactions");
     const account = await readAccount(args.text("keystore"), environment, config.chainId);
+    const depositor = parseAddress(from ?? account.address, "--from");
     return withWallet(context, false, async (session) => {
       const amounts = splitAmount(amount, count);
-      if (args.flag("mint")) await mint(session, account, amount);
+      if (args.flag("mint")) await mint(session, account, depositor, amount);
       output.progress("depositing");
-      const deposit = args.flag("approve") ? byApproval : byService;
-      const done = await deposit(session, account, amounts, wait);
-      const json = { ...amountFields(amount, config), notes: count, account: account.address.toLowerCase(), ...done };
+      const done = args.flag("approve")
+        ? await byApproval(session, account, amounts, wait)
+        : await byService(session, signerOf(account, depositor), amounts, wait);
+      const json = { ...amountFields(amount, config), notes: count, account: depositor, ...done };
       return {
         json,
         text: [`deposited ${money(amount, config)} in ${count} ${count === 1 ? "note" : "notes"}: ${done.transaction}`],
@@ -71,9 +88,15 @@ const STAGES: Readonly<Record<FundingStage, string>> = {
   spendable: "deposited",
 };
 
+/** Signs with the account's key for the depositor: itself, or a contract account. */
+const signerOf = (account: BaseWallet, depositor: string): DepositSigner => ({
+  getAddress: async () => depositor,
+  signTypedData: (domain, types, value) => account.signTypedData(domain, types, value),
+});
+
 async function byService(
   { wallet, config, context }: Session,
-  account: BaseWallet,
+  account: DepositSigner,
   amounts: bigint[],
   wait: number,
 ): Promise<Deposited> {
@@ -111,8 +134,8 @@ async function byApproval(session: Session, account: BaseWallet, amounts: bigint
   return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
 }
 
-async function mint({ config, chain }: Session, account: BaseWallet, amount: bigint): Promise<void> {
-  const data = mintable.encodeFunctionData("mint", [account.address, amount]);
+async function mint({ config, chain }: Session, account: BaseWallet, depositor: string, amount: bigint): Promise<void> {
+  const data = mintable.encodeFunctionData("mint", [depositor, amount]);
   await sendCall(await localSender(chain, account), { to: config.token, data });
 }
 

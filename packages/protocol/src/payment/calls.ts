@@ -43,10 +43,9 @@ export interface DepositCall {
   validAfter: string;
   /** The authorization is valid before this second, Unix time. */
   validBefore: string;
-  /** Recovery id of the signature, 27 or 28. */
-  v: number;
-  /** r of the signature, 32 bytes, hex with 0x. */
-  r: string;
-  /** s of the signature, 32 bytes, hex with 0x. */
-  s: string;
+  /**
+   * r, s and v, 65 bytes, hex with 0x; or the signature of a contract account or of an account with a delegation, in its own
+   * format, at most MAX_DEPOSIT_SIGNATURE_BYTES.
+   */
+  signature: string;
 }

@@ -1,4 +1,3 @@
-import { Signature } from "ethers";
 import {
   type Authorization,
   domainOf,
@@ -17,18 +16,17 @@ export async function authorize(
   signer: TypedDataSigner,
   message: Authorization,
   primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
-): Promise<Signature> {
+): Promise<string> {
   const domain = await tokenDomain(deployed);
-  return Signature.from(await signer.signTypedData(domain, { [primaryType]: FIELDS }, message));
+  return signer.signTypedData(domain, { [primaryType]: FIELDS }, message);
 }
 
 export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>
   messageOf(poolAddress, deposit);
 
 /** Sends a deposit with a signature, which may belong to another deposit. */
-export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: Signature) {
+export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: string) {
   const { from, ownerTags, amounts, salt, validAfter, validBefore } = deposit;
-  const { v, r, s } = signature;
   const pool = deployed.pool.connect(relayer);
-  return pool.depositWithAuthorization(from, [...ownerTags], [...amounts], salt, validAfter, validBefore, v, r, s);
+  return pool.depositWithAuthorization(from, [...ownerTags], [...amounts], salt, validAfter, validBefore, signature);
 }

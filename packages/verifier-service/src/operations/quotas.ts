@@ -28,6 +28,20 @@ export async function takeClientQuota(
   if (exceeded !== undefined) throw quotaExceeded(exceeded.quota, exceeded.resetAt);
 }
 
+/**
+ * Counts a check of a contract account's signature for the networks of the client: anyone can send signatures, and each check
+ * lets a node run the account's code.
+ * @throws ServiceError QUOTA_EXCEEDED
+ */
+export async function takeSignatureQuota(
+  store: Pick<Store, "quotas">,
+  { clientQuota }: Pick<Quotas, "clientQuota">,
+  client: string,
+): Promise<void> {
+  const exceeded = await store.quotas.takeAll(networkQuotas("signature", client, clientQuota));
+  if (exceeded !== undefined) throw quotaExceeded(exceeded.quota, exceeded.resetAt);
+}
+
 export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, client: string): readonly Quota[] =>
   networkQuotas("client", client, clientQuota);
 
@@ -62,6 +76,7 @@ export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, d
 
 const COUNTED: Readonly<Record<string, string>> = {
   client: "checked proofs a day for one network",
+  signature: "checked signatures of contract accounts a day for one network",
   recipient: "payments a day to one recipient",
   sponsor: "sponsored deposits and withdrawals a day for one network",
   depositor: "sponsored deposits a day of one account",

@@ -1,5 +1,5 @@
-import { type Chain, poolViews, readContract, readNewest } from "@sotto/chain";
-import { parseAddress } from "@sotto/protocol";
+import { type Chain, poolViews, readContract, readNewest, signatureCall } from "@sotto/chain";
+import { parseAddress, verifyWalletSignature } from "@sotto/protocol";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
 import { tokenInterface } from "../relayer/calldata.ts";
@@ -56,6 +56,8 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
       );
     },
     tokensOf: async (account) => BigInt(await answered(readContract(chain, ofToken("balanceOf", account)))),
+    acceptsSignature: (account, digest, signature) =>
+      answered(verifyWalletSignature(account, digest, signature, signatureCall(chain))),
     async newestOf(account, nonce) {
       const { number } = await answered(chain.newest());
       const block = Math.max(number, (await reached()) ?? 0);

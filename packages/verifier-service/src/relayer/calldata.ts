@@ -46,8 +46,8 @@ function encode(name: string, values: () => readonly unknown[]): string {
 /** Calldata of a deposit or withdrawal. */
 export function singleData({ kind, call }: Operation): string {
   if (kind === "withdrawal") return encode("withdraw", () => [withdrawalArgument(call as WithdrawalCall)]);
-  const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = call as DepositCall;
-  const values = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
+  const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = call as DepositCall;
+  const values = [from, ownerTags, amounts, salt, validAfter, validBefore, signature];
   return encode("depositWithAuthorization", () => values);
 }
 

@@ -1,10 +1,12 @@
-import { CallReverted } from "@sotto/chain";
+import { type Call, CallReverted } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
+import { toQuantity } from "ethers";
 import type { Operation } from "../store/index.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata.ts";
 import { areUsed, atHead } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
 import { AUTHORIZATION_USED } from "./final-outcome.ts";
+import { depositGas } from "./gas.ts";
 import type { Plan, Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent in this round. */
@@ -165,7 +167,8 @@ export class Dispatcher {
   async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
     for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
-      const gas = await this.#estimate(plan.data, round);
+      const limit = await this.#gasLimit(batch[0]!, plan.data);
+      const gas = await this.#estimate(plan.data, limit, round);
       if (gas === undefined || !(await this.#fits(gas, plan))) continue;
       return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
@@ -177,6 +180,16 @@ export class Dispatcher {
   async #fits(gas: bigint, { to, data }: Pick<Plan, "to" | "data">): Promise<boolean> {
     const { config, market } = this.#context;
     return gas <= config.maxGas || gas - (await market.dataGas(to, data)) <= config.maxGas;
+  }
+
+  /**
+   * Limits the gas of a deposit, because a contract account can spend any amount while the token checks its signature. Others
+   * have no limit of their own.
+   */
+  async #gasLimit({ kind, call }: Operation, data: string): Promise<bigint | undefined> {
+    if (kind !== "deposit") return undefined;
+    const { market, pool } = this.#context;
+    return depositGas((call as DepositCall).ownerTags.length) + (await market.dataGas(pool.pool, data));
   }
 
   /** Defers operations that pass the simulation but need too much gas or cannot be estimated, longer each time. */
@@ -201,14 +214,18 @@ export class Dispatcher {
     return { kind, to: pool, data: singleData(first!), operationIds };
   }
 
-  /** The estimated gas and a quarter more: transactions mined before it can change the cost of storage writes. */
-  async #estimate(data: string, round: Round): Promise<bigint | undefined> {
+  /**
+   * The estimated gas and a quarter more, but at most the limit: transactions mined before it can change the cost of storage
+   * writes.
+   */
+  async #estimate(data: string, limit: bigint | undefined, round: Round): Promise<bigint | undefined> {
     const { chain, address, pool, clock } = this.#context;
     try {
-      const call = { from: address, to: pool.pool, data };
+      const call = { from: address, to: pool.pool, data, ...gasOf(limit) };
       const gas = await atHead(chain, round, (node) => node.estimateGas(call));
       this.#failedEstimates = 0;
-      return gas + gas / 4n;
+      const wanted = gas + gas / 4n;
+      return limit !== undefined && wanted > limit ? limit : wanted;
     } catch (error) {
       if (error instanceof CallReverted) return undefined;
       // The nodes cannot estimate, or the account has no funds. Retrying in every round would not help.
@@ -249,15 +266,17 @@ export class Dispatcher {
   async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
     const { chain, address, pool } = this.#context;
     const deferred: Deferred[] = [];
-    const calls = operations.flatMap((operation) => {
+    const calls: { operation: Operation; call: Call }[] = [];
+    for (const operation of operations) {
       try {
-        return [{ operation, call: { from: address, to: pool.pool, data: singleData(operation) } }];
+        const data = singleData(operation);
+        const limit = await this.#gasLimit(operation, data);
+        calls.push({ operation, call: { from: address, to: pool.pool, data, ...gasOf(limit) } });
       } catch (error) {
         if (!(error instanceof CallReverted)) throw error;
         deferred.push(refusal(operation, error.data));
-        return [];
       }
-    });
+    }
     const run = () => atHead(chain, round, (node) => node.calls(calls.map(({ call }) => call)));
     const results = calls.length === 0 ? [] : await run();
     const good: Operation[] = [];
@@ -315,6 +334,8 @@ export class Dispatcher {
     await store.asRelayer(lease, (writes) => writes.operations.postponed(ids, reason, retryAt));
   }
 }
+
+const gasOf = (limit: bigint | undefined) => (limit === undefined ? {} : { gas: toQuantity(limit) });
 
 const isEarly = ({ kind, call }: Operation, { head }: Round): boolean =>
   kind === "deposit" && Number((call as DepositCall).validAfter) >= head.timestamp;

@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import {
-  DEPOSIT_AUTHORIZATION_TYPES,
+  type Address,
+  type DepositCall,
   depositAuthorizationNonce,
-  hexToBytes,
   parseAddress,
   parseAmount,
   parseField,
 } from "@sotto/protocol";
-import { concat, keccak256, recoverAddress, Signature, TypedDataEncoder } from "ethers";
 import { ServiceError } from "../errors.ts";
 import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
 import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
+import { checkSignature } from "./authorization.ts";
 import type { DepositRequest } from "./schemas.ts";
 
 /** The parsed authorization. */
 interface DepositTerms {
-  readonly from: string;
+  readonly from: Address;
   readonly ownerTags: readonly bigint[];
   readonly amounts: readonly bigint[];
   readonly nonce: string;
@@ -29,7 +29,7 @@ interface DepositTerms {
 /**
  * Queues a deposit that its depositor authorized, and waits for its outcome.
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
- * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, and those of Admission.admit; SottoError of a field that
+ * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, and those of Admission.admit; SottoError of a field that
  * does not decode
  */
 export async function relayDeposit(body: DepositRequest, caller: Caller, services: RelayServices): Promise<Operation> {
@@ -41,22 +41,25 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
       `this service serves the pool ${config.pool} on chain ${config.chainId}`,
     );
   const terms = parseTerms(body);
-  assertSpelling(body);
   assertAmounts(terms.amounts, facts.smallestDeposit);
   assertDeadline(terms.validBefore, "validBefore", services);
   if (Number(terms.validAfter) * 1000 >= services.clock())
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the authorization is not valid yet (validAfter)");
-  assertSignature(body, terms, facts.tokenDomain, pool);
-  assertFee(terms, services);
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
+  const { from: depositor, validAfter: after, validBefore: before, nonce } = terms;
+  const value = sumOf(terms.amounts);
+  const authorization = { from: depositor, to: pool, value, validAfter: after, validBefore: before, nonce };
+  const accepted = (known?.call as DepositCall | undefined)?.signature;
+  const signature = await checkSignature(body, authorization, accepted, caller, services);
+  assertFee(terms, services);
   if (known !== undefined) return waitForRelayed(known, caller, services);
   await services.admission.admit("sponsored");
-  const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
+  const { from, ownerTags, amounts, salt, validAfter, validBefore } = body;
   const next = {
     id: randomUUID(),
     digest,
-    call: { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s },
+    call: { from, ownerTags, amounts, salt, validAfter, validBefore, signature },
     client: caller.client,
     validUntil: Number(terms.validBefore),
   };
@@ -119,39 +122,6 @@ function assertAmounts(amounts: readonly bigint[], smallest: bigint): void {
   const small = amounts.findIndex((amount) => amount < smallest);
   if (small < 0) return;
   throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
-}
-
-/** Accepts only the encoding that the token receives. ethers would also accept 0X, and read v = 91 as 27. */
-function assertSpelling({ v, r, s }: DepositRequest): void {
-  hexToBytes(r, 32, "r");
-  hexToBytes(s, 32, "s");
-  if (v !== 27 && v !== 28) throw new ServiceError("INVALID_REQUEST", "v must be 27 or 28");
-}
-
-function assertSignature(
-  { v, r, s }: DepositRequest,
-  terms: DepositTerms,
-  domain: string | undefined,
-  pool: string,
-): void {
-  if (domain === undefined)
-    throw new ServiceError(
-      "AUTHORIZATION_MISMATCH",
-      "the pool's token has no DOMAIN_SEPARATOR, so no authorization of it can be checked; approve the pool, and send the deposit from the account itself",
-    );
-  const value = sumOf(terms.amounts);
-  const { from, validAfter, validBefore, nonce } = terms;
-  const message = { from, to: pool, value, validAfter, validBefore, nonce };
-  const struct = TypedDataEncoder.hashStruct("ReceiveWithAuthorization", DEPOSIT_AUTHORIZATION_TYPES, message);
-  const digest = keccak256(concat(["0x1901", domain, struct]));
-  let signer: string | undefined;
-  try {
-    signer = recoverAddress(digest, Signature.from({ v, r, s })).toLowerCase();
-  } catch {
-    // Not a valid signature.
-  }
-  if (signer !== from)
-    throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and times");
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);

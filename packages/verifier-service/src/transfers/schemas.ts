@@ -1,4 +1,4 @@
-import { CIRCUITS } from "@sotto/protocol";
+import { CIRCUITS, MAX_DEPOSIT_SIGNATURE_BYTES } from "@sotto/protocol";
 import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, words } from "../operations/schemas.ts";
 
@@ -18,11 +18,19 @@ export const DepositBody = Type.Object(
     salt: Type.String({ minLength: 66, maxLength: 66 }),
     validAfter: Seconds,
     validBefore: Seconds,
-    v: Type.Integer({ minimum: 0, maximum: 255 }),
-    r: Type.String({ minLength: 66, maxLength: 66 }),
-    s: Type.String({ minLength: 66, maxLength: 66 }),
+    signature: Type.Optional(
+      Type.String({
+        minLength: 4,
+        maxLength: 2 + 2 * MAX_DEPOSIT_SIGNATURE_BYTES,
+        pattern: "^0x(?:[0-9a-fA-F]{2})+$",
+        description: "r, s and v, 65 bytes; or the signature of a contract account (EIP-1271), in its own format",
+      }),
+    ),
+    v: Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description: "v, r and s in place of signature" })),
+    r: Type.Optional(Type.String({ minLength: 66, maxLength: 66 })),
+    s: Type.Optional(Type.String({ minLength: 66, maxLength: 66 })),
   },
-  { description: "An EIP-3009 authorization whose nonce commits to the notes." },
+  { description: "An EIP-3009 authorization whose nonce commits to the notes, with either signature, or v, r and s." },
 );
 export type DepositRequest = Static<typeof DepositBody>;
 
