@@ -1,6 +1,6 @@
 import type { Call } from "@sotto/chain";
 import { tokenInterface } from "@sotto/chain/ethers";
-import { TypedDataEncoder, verifyTypedData } from "ethers";
+import { Signature, TypedDataEncoder, verifyTypedData } from "ethers";
 import type { CallContext, LocalContract } from "./chain.ts";
 
 export const TOKEN = `0x${"70".repeat(20)}`;
@@ -69,6 +69,8 @@ export class LocalToken implements LocalContract {
   }
 
   #signer(message: Authorization, signature: string): string {
+    // ethers also accepts other encodings, which the token does not.
+    if (Signature.from(signature).serialized !== signature) throw new Error("invalid signature");
     return verifyTypedData(this.domain, TYPES, message, signature).toLowerCase();
   }
 

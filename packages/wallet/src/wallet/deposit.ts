@@ -1,28 +1,10 @@
-import { CallReverted, type ChainSource, isAnotherContract, isNodeFault, readContract, readNewest } from "@sotto/chain";
-import { type DepositRequest, depositWithAuthorizationCall, poolInterface, tokenInterface } from "@sotto/chain/ethers";
-import {
-  assertAmount,
-  DEPOSIT_AUTHORIZATION_TYPES,
-  depositAuthorizationNonce,
-  MAX_DEPOSIT_SIGNATURE_BYTES,
-  parseAddress,
-  quoted,
-} from "@sotto/protocol";
-import {
-  getAddress,
-  hexlify,
-  randomBytes,
-  recoverAddress,
-  Signature,
-  type Signer,
-  type TypedDataDomain,
-  TypedDataEncoder,
-} from "ethers";
+import { type ChainSource, isAnotherContract, isNodeFault, readContract, readNewest } from "@sotto/chain";
+import { type DepositRequest, tokenInterface } from "@sotto/chain/ethers";
+import { assertAmount, DEPOSIT_AUTHORIZATION_TYPES, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
+import { getAddress, hexlify, randomBytes, type Signer, type TypedDataDomain, TypedDataEncoder } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { PoolInfo } from "./connect.ts";
-
-/** The suffix of the signature of a contract account that is not deployed yet (EIP-6492). */
-const NOT_DEPLOYED = "6492".repeat(16);
+import { tryDeposit } from "./deposit-trial.ts";
 
 /** The notes of a deposit: owner tag and base units of each. */
 export interface DepositNotes {
@@ -130,8 +112,7 @@ export async function signDeposit(
   const nonce = depositAuthorizationNonce(notes, salt);
   const message = { from, to: pool.pool, value, validAfter: 0n, validBefore, nonce };
   const signed: unknown = await account.signTypedData(domain, DEPOSIT_AUTHORIZATION_TYPES, message);
-  const signature = parseSignature(signed, from, TypedDataEncoder.hash(domain, DEPOSIT_AUTHORIZATION_TYPES, message));
-  const request = {
+  return tryDeposit(chain, signed, {
     chainId: String(pool.chainId),
     pool: pool.pool,
     from,
@@ -140,66 +121,5 @@ export async function signDeposit(
     salt,
     validAfter: "0",
     validBefore: String(validBefore),
-    signature,
-  };
-  await assertAccepted(chain, request);
-  return request;
-}
-
-/**
- * Tries the deposit in an `eth_call`. Only the chain can tell whether the token takes the signatures of contract accounts, and
- * whether this account accepts its own: the code of an account with a delegation can refuse its key.
- * @throws WalletError DEPOSIT_REFUSED
- */
-async function assertAccepted(chain: ChainSource, request: DepositRequest): Promise<void> {
-  const call = depositWithAuthorizationCall(request);
-  const attempt = async (node: ChainSource, block?: number): Promise<CallReverted | undefined> => {
-    try {
-      await node.call(call, block);
-      return undefined;
-    } catch (error) {
-      if (error instanceof CallReverted) return error;
-      throw error;
-    }
-  };
-  const reverted = await readNewest(chain, attempt, (found) => found === undefined);
-  if (reverted === undefined) return;
-  throw refused(request.from, `the pool would refuse it${reasonOf(reverted)}`, reverted);
-}
-
-/** The text of a revert, which the token chose. */
-function reasonOf({ data }: CallReverted): string {
-  try {
-    const error = poolInterface.parseError(data);
-    return error === null ? "" : `: ${quoted(String(error.args[0] ?? error.name))}`;
-  } catch {
-    // The data is no error with a text.
-    return "";
-  }
-}
-
-const refused = (from: string, problem: string, cause?: unknown) =>
-  new WalletError("DEPOSIT_REFUSED", `the account ${from} signed the deposit, but ${problem}`, {}, { cause });
-
-/**
- * The signature as the pool takes it. A key's signature gets its canonical form of 65 bytes. Any other is that of a contract
- * account, which accepts only its own format, so it stays as it is.
- * @throws WalletError DEPOSIT_REFUSED
- */
-function parseSignature(signed: unknown, from: string, digest: string): string {
-  if (typeof signed !== "string" || !/^0x(?:[0-9a-f]{2})+$/i.test(signed))
-    throw refused(from, "the signature is not bytes as hex with 0x");
-  const signature = signed.toLowerCase();
-  try {
-    const parsed = Signature.from(signature);
-    if (recoverAddress(digest, parsed).toLowerCase() === from) return parsed.serialized;
-  } catch {
-    // Not the signature of a key.
-  }
-  const size = signature.length / 2 - 1;
-  if (signature.endsWith(NOT_DEPLOYED))
-    throw refused(from, "it is a contract account that is not deployed yet (EIP-6492): deploy it, then deposit");
-  if (size > MAX_DEPOSIT_SIGNATURE_BYTES)
-    throw refused(from, `the signature has ${size} bytes, and at most ${MAX_DEPOSIT_SIGNATURE_BYTES} are accepted`);
-  return signature;
+  });
 }
