@@ -186,32 +186,37 @@ describe("a paywall with MPP", function () {
       expect((await fetch(`${url}/paid/a`, { headers: credential(challenge, payload) })).status).to.equal(200);
     });
 
-    attack("refuses a challenge of another route, method, realm, price or time, even with a right id", async () => {
-      const { url } = await open({ routes: [{ path: "/paid/dear", price: "1.00" }] });
-      const challenge = challengeOf(await fetch(`${url}/paid/a`));
-      const payload = await paid(world);
-      const show = (target: string, shown: MppChallenge, init: RequestInit = {}) =>
-        fetch(url + target, { ...init, headers: credential(shown, payload) });
-      await refused(await show("/paid/b", challenge), "invalid-challenge");
-      await refused(await show("/paid/a?b=c", challenge), "invalid-challenge");
-      await refused(await show("/paid/a", challenge, { method: "DELETE" }), "invalid-challenge");
-      await refused(await show("/paid/dear", challenge), "invalid-challenge");
-      await refused(await show("/paid/a", reissued(challenge, { realm: "other.example" })), "invalid-challenge");
-      await refused(await show("/paid/a", reissued(challenge, { intent: "session" })), "invalid-challenge");
-      const cheap = Buffer.from(challenge.request, "base64url").toString().replace(`"${PRICE}"`, '"1"');
-      const request = Buffer.from(cheap).toString("base64url");
-      await refused(await show("/paid/a", reissued(challenge, { request })), "invalid-challenge");
-      await refused(await show("/paid/a", reissued(challenge, {}, `${SECRET}!`)), "invalid-challenge");
-      for (const expires of ["2020-01-01T00:00:00Z", undefined, "2026-99-99T00:00:00Z"])
-        await refused(await show("/paid/a", reissued(challenge, { expires })), "payment-expired");
-      const method = await show("/paid/a", reissued(challenge, { method: "tempo" }));
-      expect([method.status, ((await method.json()) as { type: string }).type]).to.deep.equal([
-        400,
-        `${PROBLEMS}method-unsupported`,
-      ]);
-      // The control: the same helper with nothing changed. HEAD costs the same as GET.
-      expect((await show("/paid/a", reissued(challenge, {}), { method: "HEAD" })).status).to.equal(200);
-    });
+    attack(
+      "refuses a challenge of another route, method, realm, header, price or time, even with a right id",
+      async () => {
+        const { url } = await open({ routes: [{ path: "/paid/dear", price: "1.00" }] });
+        const challenge = challengeOf(await fetch(`${url}/paid/a`));
+        const payload = await paid(world);
+        const show = (target: string, shown: MppChallenge, init: RequestInit = {}) =>
+          fetch(url + target, { ...init, headers: credential(shown, payload) });
+        await refused(await show("/paid/b", challenge), "invalid-challenge");
+        await refused(await show("/paid/a?b=c", challenge), "invalid-challenge");
+        await refused(await show("/paid/a", challenge, { method: "DELETE" }), "invalid-challenge");
+        await refused(await show("/paid/dear", challenge), "invalid-challenge");
+        await refused(await show("/paid/a", reissued(challenge, { realm: "other.example" })), "invalid-challenge");
+        await refused(await show("/paid/a", reissued(challenge, { intent: "session" })), "invalid-challenge");
+        const elsewhere = reissued(challenge, { header: "Payment-Authorization" });
+        await refused(await show("/paid/a", elsewhere), "invalid-challenge");
+        const cheap = Buffer.from(challenge.request, "base64url").toString().replace(`"${PRICE}"`, '"1"');
+        const request = Buffer.from(cheap).toString("base64url");
+        await refused(await show("/paid/a", reissued(challenge, { request })), "invalid-challenge");
+        await refused(await show("/paid/a", reissued(challenge, {}, `${SECRET}!`)), "invalid-challenge");
+        for (const expires of ["2020-01-01T00:00:00Z", undefined, "2026-99-99T00:00:00Z"])
+          await refused(await show("/paid/a", reissued(challenge, { expires })), "payment-expired");
+        const method = await show("/paid/a", reissued(challenge, { method: "tempo" }));
+        expect([method.status, ((await method.json()) as { type: string }).type]).to.deep.equal([
+          400,
+          `${PROBLEMS}method-unsupported`,
+        ]);
+        // The control: the same helper with nothing changed. HEAD costs the same as GET.
+        expect((await show("/paid/a", reissued(challenge, {}), { method: "HEAD" })).status).to.equal(200);
+      },
+    );
 
     attack("accepts challenges of the secret before, until the operator removes it", async () => {
       const next = `${SECRET}-next`;

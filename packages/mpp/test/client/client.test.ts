@@ -4,7 +4,14 @@ import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { ORIGIN, openScene } from "../../../client/test/support/scene.ts";
 import { type MppOptions, mpp, type ReceivedReceipt } from "../../src/client.ts";
-import { MAX_CREDENTIAL_LENGTH, type MppChallenge } from "../../src/index.ts";
+import {
+  encodeChallenge,
+  encodeCharge,
+  MAX_CREDENTIAL_LENGTH,
+  type MppChallenge,
+  parseChallenges,
+  parseCharge,
+} from "../../src/index.ts";
 import { MppMerchant } from "./support/mpp-merchant.ts";
 
 const optionsOf = ({ scene }: MppMerchant, options: MppOptions = {}, changes: Partial<WrapOptions> = {}) =>
@@ -80,6 +87,25 @@ describe("paying at a server that speaks MPP", () => {
       expect(await (await paying(server)(`${ORIGIN}/a`)).text(), header("OWN")).to.equal("served /a");
       expect(await server.scene.paid()).to.equal(10n);
     }
+  });
+
+  it("chooses the challenge for its own token, and pays a purchase with a key", async () => {
+    const server = await MppMerchant.open();
+    server.header = (own) => {
+      const { request, ...rest } = parseChallenges(own)[0]!;
+      const other = encodeCharge({ ...parseCharge(request), asset: `0x${"1".repeat(40)}` });
+      return `${encodeChallenge({ ...rest, id: "other", request: other })}, ${own}`;
+    };
+    expect(await (await paying(server)(`${ORIGIN}/a`, { sotto: { key: "once" } })).text()).to.equal("served /a");
+    expect(server.credentials.map(({ challenge }) => challenge.id)).to.deep.equal(["id-1"]);
+    expect(await server.scene.paid()).to.equal(10n);
+  });
+
+  it("pays for the URL of the request if the challenge names none", async () => {
+    const server = await MppMerchant.open();
+    server.terms = ({ metadata }) => Object.assign(metadata, { resource: undefined });
+    expect(await (await paying(server)(`${ORIGIN}/a`)).text()).to.equal("served /a");
+    expect(parseCharge(server.credentials[0]!.challenge.request).resource).to.equal(undefined);
   });
 
   it("leaves a 402 to the caller that offers only other methods, is malformed or is too long", async () => {
@@ -263,6 +289,15 @@ describe("paying at a server that speaks MPP", () => {
       const onReceipt = ({ problem }: ReceivedReceipt) => void found.push(problem);
       expect(await (await paying(server, { onReceipt })(`${ORIGIN}/a`)).text()).to.equal("served /a");
     }
+    const failing = await MppMerchant.open();
+    const { misbehave } = failing.scene.merchant;
+    failing.receipt = null;
+    failing.scene.merchant.misbehave = async (seen, answer) => {
+      const response = (await misbehave(seen, answer))!;
+      return response.status === 402 ? response : new Response("gone", { status: 404 });
+    };
+    const onReceipt = () => void found.push("an error without a receipt");
+    expect((await paying(failing, { onReceipt })(`${ORIGIN}/a`)).status).to.equal(404);
     const [malformed, foreign] = ["malformed", "foreign"];
     expect(found).to.deep.equal(["missing", malformed, malformed, malformed, foreign, foreign, undefined, undefined]);
   });

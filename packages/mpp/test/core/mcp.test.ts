@@ -42,6 +42,7 @@ describe("challenges and credentials of MPP in MCP", () => {
     ];
     expect(challengesFromMcp({ challenges: wrong })).to.deep.equal([]);
     expect(challengesFromMcp({ challenges: [...wrong, object] })).to.have.length(1);
+    expect(challengesFromMcp({ challenges: Array<Json>(17).fill(object) }), "at most 16 are read").to.have.length(16);
     for (const data of [undefined, null, "x", { challenges: {} }, { challenges: polluting }])
       expect(challengesFromMcp(data)).to.deep.equal([]);
     for (const one of wrong)

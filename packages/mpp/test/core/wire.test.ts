@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { MAX_URL_LENGTH } from "@sotto/protocol";
 import { expect } from "chai";
 import { BodyDigest, Challenge, Credential, PaymentRequest, Receipt } from "mppx";
 import * as mpp from "../../src/index.ts";
@@ -6,6 +7,17 @@ import { MppError } from "../../src/index.ts";
 import { challenge, charge, requestOf } from "./support/charge.ts";
 
 const text = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** Base64url that lenient decoders read as this JSON: bits of the last character, which belong to no byte, are set. */
+function withBitsAfterTheEnd(value: unknown): string {
+  const json = JSON.stringify(value);
+  // Three bytes are four characters without such bits.
+  const encoded = Buffer.from(json.length % 3 === 0 ? `${json} ` : json).toString("base64url");
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const changed = encoded.slice(0, -1) + alphabet[alphabet.indexOf(encoded.at(-1)!) + 1];
+  expect(JSON.parse(Buffer.from(changed, "base64url").toString())).to.deep.equal(value);
+  return changed;
+}
 
 describe("wire of MPP", () => {
   it("writes challenges that mppx reads, and reads those of mppx", () => {
@@ -94,7 +106,7 @@ describe("wire of MPP", () => {
       "no base64url": "!",
       padding: `${text(good)}=`,
       "base64 of the standard alphabet": "+/+/",
-      "bits after the end": "e31",
+      "bits after the end": withBitsAfterTheEnd(good),
       "no JSON": token("{"),
       "no UTF-8": Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]).toString("base64url"),
       null: text(null),
@@ -143,6 +155,10 @@ describe("wire of MPP", () => {
       "a recipient that is not an address": encode({ ...json, recipient: "acct_1" }),
       "no methodDetails": encode({ ...json, methodDetails: undefined }),
       "a chain id as text": encode({ ...json, methodDetails: { ...details, chainId: "31337" } }),
+      "a resource that is too long": encode({
+        ...json,
+        methodDetails: { ...details, resource: `https://data.example/${"a".repeat(MAX_URL_LENGTH)}` },
+      }),
       "a service that is not a URL": encode({ ...json, methodDetails: { ...details, service: "x" } }),
       "a shielded address that is not a point": encode({
         ...json,
@@ -177,6 +193,8 @@ describe("wire of MPP", () => {
     expect(mpp.parseReceipt(Receipt.serialize(read))).to.deep.equal(own);
     for (const change of [{ method: "tempo" }, { status: "failed" }, { reference: "x" }, { timestamp: "now" }])
       expect(() => mpp.parseReceipt(text({ ...read, ...change }))).to.throw(MppError);
+    for (const change of [{ reference: "0x1" as const }, { timestamp: "now" }])
+      expect(() => mpp.encodeReceipt({ ...own, ...change })).to.throw(MppError);
   });
 
   it("digests bodies as RFC 9530 writes it; mppx omits the colons", () => {
