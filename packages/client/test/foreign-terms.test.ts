@@ -160,19 +160,28 @@ describe("terms of a 402 that the client does not know", () => {
     expect(new Set(answers.map(({ proof }) => proof)).size).to.equal(1);
     expect(await scene.paid()).to.equal(10n);
 
-    for (const after of ["other words each time", "another price"] as const) {
-      const refusing = await open(({ payment }) => {
-        if (after === "another price" && answers.length > 0)
-          Object.assign(payment, { amount: 0.000009, amountBaseUnits: "9" });
-      });
-      accepted = () => {
+    type Asked = Record<string, string>;
+    const refusals: [name: string, presented: number, change: (body: Terms, headers: Asked) => void][] = [
+      ["other words each time", 2, () => undefined],
+      ["the same words", 1, () => (word = "one")],
+      ["another price", 1, ({ payment }) => Object.assign(payment, { amount: 0.000009, amountBaseUnits: "9" })],
+      ["too short a header", 1, ({ payment }) => Object.assign(payment["zkProof"]!, { maxHeaderLength: 100 })],
+      ["terms that cannot be read", 1, ({ payment }) => delete payment["verifyEndpoint"]],
+      ["a header of the program", 1, (_, headers) => delete headers["x-word-header"]],
+    ];
+    const init = { headers: { authorization: "Bearer secret" } };
+    for (const [name, presented, change] of refusals) {
+      const headers: Asked = { "x-word-header": "X-Word-Proof" };
+      const refusing = await open((body) => {
+        if (answers.length === 0) return;
         word += "+";
-        return false;
-      };
-      await expectRejected("PAID_BUT_REFUSED", () => wrap(refusing)(`${ORIGIN}/a`));
-      await expectRejected("PAID_BUT_REFUSED", () => wrap(refusing)(`${ORIGIN}/a`));
-      expect(answers).to.have.length(after === "another price" ? 1 : 2);
-      expect(await refusing.paid()).to.equal(10n);
+        change(body, headers);
+      }, headers);
+      accepted = () => false;
+      for (let call = 0; call < 2; call += 1)
+        await expectRejected("PAID_BUT_REFUSED", () => wrap(refusing)(`${ORIGIN}/a`, init));
+      expect(answers, name).to.have.length(presented);
+      expect(await refusing.paid(), name).to.equal(10n);
     }
   });
 
@@ -242,11 +251,14 @@ describe("terms of a 402 that the client does not know", () => {
     expect(await scene.paid()).to.equal(0n);
   });
 
-  it("are nothing to a method that cannot present a proof", async () => {
+  it("are refused if the method cannot present a proof, or keeps too long a text", async () => {
     const scene = await open();
     const { wrap: _, ...unable } = words().open({} as never);
+    const read = unable.terms!;
     const method = { ...words(), open: () => unable };
     await expectRejected("METHOD_INVALID", () => wrap(scene, { methods: [method] })(`${ORIGIN}/a`));
+    const long = words({ terms: async (...asked) => ({ ...(await read(...asked))!, kept: "k".repeat(16_385) }) });
+    await expectRejected("METHOD_INVALID", () => wrap(scene, { methods: [long] })(`${ORIGIN}/a`));
     const none = wrap(scene, { methods: [words({ terms: async () => undefined })] });
     expect(await (await none(`${ORIGIN}/a`)).text(), "the caller gets the 402").to.equal("pay");
     expect(await scene.paid()).to.equal(0n);

@@ -107,6 +107,7 @@ describe("spending limits", () => {
     const limits = { perHost: 10n, hosts: { [HOST]: 20n, "low.example": 5n, "never.example": 0n } };
     await spend(limits, 20n);
     await spend(limits, 10n, NOW, "other.example");
+    await spend(limits, 10n, NOW, "constructor");
     for (const [host, price] of [
       [HOST, 1n],
       ["other.example", 1n],
@@ -196,6 +197,7 @@ describe("spending limits", () => {
       { hosts: { "::1": 1n } },
       { hosts: { "a b": 1n } },
       { hosts: { "*.example": 0n } },
+      { hosts: { [`${`${"a".repeat(63)}.`.repeat(4)}example`]: 0n } },
       { hosts: many },
       { tool: { name: "" } },
       { tool: { name: "a/b" } },

@@ -45,8 +45,16 @@ export class Wrapped implements Presenter {
     return { name: header, value: this.#by.method.wrap!(kept, this.#proof) };
   }
 
-  /** A method that cannot read a refusal, or reads other terms in it, leaves it final. */
-  async renew({ response, body }: Presented): Promise<boolean> {
+  /** A refusal stays final if it asks for anything else, or in words in which the proof cannot be presented. */
+  async renew(refused: Presented): Promise<boolean> {
+    const envelope = await this.#renewed(refused).catch(() => undefined);
+    if (envelope === undefined || JSON.stringify(envelope) === JSON.stringify(this.#envelope)) return false;
+    await store(this.#context, { envelope });
+    return true;
+  }
+
+  /** @returns undefined if the refusal is not of the method's format, or asks for another payment */
+  async #renewed({ response, body }: Presented): Promise<Envelope | undefined> {
     const { call, method } = this.#by;
     const { url, headers } = response;
     const challenge: OtherChallenge = {
@@ -54,13 +62,10 @@ export class Wrapped implements Presenter {
       headers: new Headers(headers),
       body: async () => body.slice(),
     };
-    const terms = await method.terms?.(call, challenge).catch(() => undefined);
-    if (terms === undefined || !isSamePayment(terms, this.#context.record)) return false;
-    if (this.#proof.header.length > assertHeaderLimit(terms.instructions.payment.zkProof.maxHeaderLength)) return false;
-    const envelope = envelopeOf({ by: this.#by, terms });
-    if (JSON.stringify(envelope) === JSON.stringify(this.#envelope)) return false;
-    await store(this.#context, { envelope });
-    return true;
+    const terms = await method.terms?.(call, challenge);
+    if (terms === undefined || !isSamePayment(terms, this.#context.record)) return undefined;
+    assertHeaderLimit(terms.instructions.payment.zkProof.maxHeaderLength);
+    return envelopeOf({ by: this.#by, terms });
   }
 
   answered({ status, headers }: Response): void {
