@@ -1,12 +1,12 @@
 // Pages of the documentation site in a real browser.
 
+import { assertAccessible, assertFits } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import type { TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Server, serveSite } from "../../docs/site/serve.ts";
-import { assertAccessible, assertFits } from "../web/support/accessible.ts";
 
 /** The first port to try. */
 const PORT = 4530;

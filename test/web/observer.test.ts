@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
@@ -13,7 +14,6 @@ import { assertReceipt } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
-import { assertAccessible, assertLayouts } from "./support/accessible.ts";
 import { figure } from "./support/figure.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { assertAccessible, assertFits } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { assertPainted } from "@sotto/test-browser/painted";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -19,7 +20,6 @@ import { closeWorld, openWorld, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import { Wallet as Account, Contract } from "ethers";
 import type { BrowserContext } from "playwright-core";
-import { assertAccessible, assertFits } from "./support/accessible.ts";
 import { fillStorage } from "./support/fill-storage.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
