@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { parseDeployment } from "@sotto/protocol";
+import { type Altered, CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
@@ -18,6 +19,7 @@ import { stopped } from "@sotto/test-kit/stopped";
 import { contractWalletOf } from "@sotto/test-world/contract-wallets";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/wallet";
 import { expect } from "chai";
+import { AbiCoder, encodeBytes32String, id } from "ethers";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";
 
@@ -140,6 +142,31 @@ describe("sotto: a wallet", function () {
         expect(code).to.be.oneOf([2, 9]);
         for (const word of words.split(" ")) expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
         expect(stderr).to.not.include("zebraword");
+      }
+    });
+
+    it("shows amounts in tokens if the token's symbol is missing or cannot be printed", async () => {
+      const proxy = new CuttingProxy(world.node.url);
+      const asked = id("symbol()").slice(0, 10);
+      const url = await proxy.listen();
+      const text = (symbol: string): Altered => ({ result: AbiCoder.defaultAbiCoder().encode(["string"], [symbol]) });
+      try {
+        for (const [answer, symbol] of [
+          [text("EURC"), "EURC"],
+          [text("USD₮0"), "tokens"],
+          [text("\u001b[2J"), "tokens"],
+          [text(""), "tokens"],
+          [{ result: encodeBytes32String("MKR") }, "tokens"],
+          [{ error: { code: 3, message: "execution reverted" } }, "tokens"],
+        ] satisfies [Altered, string][]) {
+          proxy.alter = (method, [call]) =>
+            method === "eth_call" && (call as { data: string }).data === asked ? answer : undefined;
+          const cli = new Cli();
+          await cli.json(initArguments({ ...world, node: { ...world.node, url } }));
+          expect(await cli.json(["balance"])).to.include({ symbol });
+        }
+      } finally {
+        await proxy.close();
       }
     });
 

@@ -18,12 +18,16 @@ export function parseDecimalAmount(text: string, decimals: number): bigint {
   return assertAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
 }
 
-/** The shortest decimal text of an amount in base units; inverse of `parseDecimalAmount`. */
+/**
+ * The shortest decimal text of an amount in base units; inverse of `parseDecimalAmount`. A sum may exceed the largest amount,
+ * for example a balance of several notes.
+ * @throws SottoError INVALID_AMOUNT if it is negative or exceeds 2^256 - 1 base units
+ */
 export function formatDecimalAmount(amount: bigint, decimals: number): string {
   assertInteger(decimals, 0, 77, "decimals");
-  const digits = assertAmount(amount)
-    .toString()
-    .padStart(decimals + 1, "0");
+  if (typeof amount !== "bigint" || amount < 0n || amount >> 256n > 0n)
+    fail("INVALID_AMOUNT", `amount must be a bigint from 0 to 2^256 - 1, got ${describe(amount)}`);
+  const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
   return fraction === "" ? whole : `${whole}.${fraction}`;

@@ -24,6 +24,9 @@ describe("decimal amounts", () => {
     expect(formatDecimalAmount(1_250_000n, 6)).to.equal("1.25");
     expect(formatDecimalAmount(0n, 6)).to.equal("0");
     expect(formatDecimalAmount(5n, 0)).to.equal("5");
+    // The balance of several notes of a token with 18 decimals.
+    expect(formatDecimalAmount(2n * MAX_AMOUNT, 18)).to.equal("36.89348814741910323");
+    expect(formatDecimalAmount(2n ** 256n - 1n, 77)).to.match(/^1\.15/);
   });
 
   it("have exact bounds: the price, and the price plus ten percent", () => {
@@ -62,6 +65,7 @@ describe("decimal amounts", () => {
       expectCode("INVALID_INTEGER", () => formatDecimalAmount(1n, decimals as never));
     }
     expectCode("INVALID_AMOUNT", () => formatDecimalAmount(-1n, 6));
-    expectCode("INVALID_AMOUNT", () => formatDecimalAmount(MAX_AMOUNT + 1n, 6));
+    expectCode("INVALID_AMOUNT", () => formatDecimalAmount(2n ** 256n, 6));
+    expectCode("INVALID_AMOUNT", () => formatDecimalAmount(1 as never, 6));
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ChainError, type ChainErrorCode, readDecimals, readPool } from "@sotto/chain";
+import { type Chain, ChainError, type ChainErrorCode, isAnotherContract, readDecimals, readPool } from "@sotto/chain";
 import {
   type Address,
   defaultFinality,
@@ -16,7 +16,7 @@ import { Interface } from "ethers";
 import type { Command, Context } from "../command.ts";
 import { withNextStep } from "../explain.ts";
 import { CliError, usage } from "../frame/errors.ts";
-import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
+import { type Config, isSymbol, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { chainOf } from "../home/open.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
@@ -27,6 +27,8 @@ const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
 const LOCAL_ARTIFACTS = "circuits/build";
 
 const erc20 = new Interface(["function symbol() view returns (string)"]);
+/** What amounts are called if the token has no symbol that a terminal can print. */
+const NO_SYMBOL = "tokens";
 
 /** Errors that mean that the user chose a wrong deployment or node. */
 const WRONG_PLACE: readonly ChainErrorCode[] = ["WRONG_CHAIN", "POOL_NOT_DEPLOYED", "POOL_MISMATCH"];
@@ -212,10 +214,21 @@ async function tokenOf(
     if (expected !== undefined && expected !== token)
       throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
     const decimals = await readDecimals(chain, token);
-    return { token, decimals, symbol: await chain.read<unknown>(erc20, token, "symbol") };
+    return { token, decimals, symbol: await symbolOf(chain, token) };
   } catch (cause) {
     if (!(cause instanceof ChainError) || !WRONG_PLACE.includes(cause.code)) throw cause;
     const next = cause.code === "WRONG_CHAIN" ? "; choose another node with --rpc" : ` (chain ${chainId})`;
     throw new CliError("CONFIG_INVALID", `${cause.message}${next}`, {}, { cause });
+  }
+}
+
+/** ERC-20 does not require a symbol: old tokens return 32 bytes, and others have letters that a terminal may not print. */
+async function symbolOf(chain: Chain, token: string): Promise<string> {
+  try {
+    const symbol = await chain.read<unknown>(erc20, token, "symbol");
+    return isSymbol(symbol) ? symbol : NO_SYMBOL;
+  } catch (cause) {
+    if (isAnotherContract(cause)) return NO_SYMBOL;
+    throw cause;
   }
 }

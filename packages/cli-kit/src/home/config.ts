@@ -69,6 +69,9 @@ export const LIMITS = [
 /** Whether a text names a tool that spends. */
 export const isAgentTool = (text: string): text is AgentTool => (AGENT_TOOLS as readonly string[]).includes(text);
 
+/** Whether a text can be shown after amounts: 1 to 16 printable ASCII characters. */
+export const isSymbol = (value: unknown): value is string => isText(value, 16) && /^[\x21-\x7e]+$/.test(value);
+
 const isText = (value: unknown, maxLength = 2048): value is string =>
   typeof value === "string" && value !== "" && value.length <= maxLength;
 const isCount = (value: unknown, max: number): value is number =>
@@ -108,7 +111,7 @@ export function parseConfig(fields: Readonly<Record<string, unknown>>, where: st
   if (!isCount(deploymentBlock, Number.MAX_SAFE_INTEGER)) throw wrong("deploymentBlock", "a block number");
   if (!isText(set, 64)) throw wrong("set", "the name of a set of keys");
   if (!isCount(decimals, 36)) throw wrong("decimals", "a number from 0 to 36");
-  if (!isText(symbol, 16) || !/^[\x21-\x7e]+$/.test(symbol)) throw wrong("symbol", "1 to 16 printable characters");
+  if (!isSymbol(symbol)) throw wrong("symbol", "1 to 16 printable characters");
   if (!isCount(finality, 1000)) throw wrong("finality", "a number from 0 to 1000");
   if (service !== undefined && !isHttp(service)) throw wrong("service", "an http or https URL, or no value");
   if (artifacts !== undefined && !isText(artifacts)) throw wrong("artifacts", "a folder or a URL, or no value");
