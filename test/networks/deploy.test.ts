@@ -12,7 +12,7 @@ import {
   MAX_TRANSACTION_GAS,
 } from "@sotto/deploy/chain/properties";
 import { compareDeployment, differs } from "@sotto/deploy/check";
-import { deployerOf } from "@sotto/deploy/preflight";
+import { assertToken, deployerOf } from "@sotto/deploy/preflight";
 import { type LocalNode, startNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, parseAddress, parseDeployment } from "@sotto/protocol";
 import { command, expectRefused } from "@sotto/test-kit/command";
@@ -22,10 +22,10 @@ import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
-import { AbiCoder, HDNodeWallet, id, JsonRpcProvider } from "ethers";
+import { AbiCoder, HDNodeWallet, id, JsonRpcProvider, toBeHex } from "ethers";
 import hre from "hardhat";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
-import { LACKING_CHAINS } from "./support/lacking-chains.ts";
+import { LACKING_CHAINS, type LackingChain } from "./support/lacking-chains.ts";
 
 const snapshot = JSON.parse(
   readFileSync(join(import.meta.dirname, "..", "contracts", "gas.snapshot.json"), "utf8"),
@@ -89,9 +89,12 @@ describe("deploying to a network", function () {
     const names = LACKING_CHAINS.map(({ property }) => property);
     expect([...new Set(names)]).to.deep.equal(CHAIN_PROPERTIES.map(({ name }) => name));
     const firsts = LACKING_CHAINS.filter(({ property }, index) => names.indexOf(property) === index);
-    const required = firsts.filter(({ property }) => property !== "logs of many blocks");
+    const basis = firsts.filter(({ property }) => property === "code in calls");
+    const isRequired = ({ property }: LackingChain) =>
+      !CHAIN_PROPERTIES.some((each) => each.name === property && each.isOptional);
+    const required = firsts.filter((lacking) => isRequired(lacking) && !basis.includes(lacking));
     try {
-      for (const lacking of [required.filter(({ property }) => property === "block numbers"), required]) {
+      for (const lacking of [basis, required.slice(0, 1), required]) {
         proxy.alter = (...request) =>
           lacking.map(({ alter }) => alter(...request)).find((answer) => answer !== undefined);
         const refused = await deploy("--test-token", "yes");
@@ -271,6 +274,32 @@ describe("deploying to a network", function () {
       "http://127.0.0.1:1",
     ]);
     expectRefused(nowhere, "NODE_UNREACHABLE");
+  });
+
+  it("reports how large amounts of the token can be", async () => {
+    const through = new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+    const provider = {
+      request: ({ method, params }: { method: string; params: unknown[] }) => through.send(method, params),
+    };
+    const asked = id("decimals()").slice(0, 10);
+    const reported = (decimals?: bigint) => {
+      proxy.alter = (method, [call]) =>
+        decimals !== undefined && method === "eth_call" && (call as { data?: string }).data === asked
+          ? { result: toBeHex(decimals, 32) }
+          : undefined;
+      return assertToken({ provider } as never, parseAddress(manifest.token), manifest.chainId);
+    };
+    const line = (decimals: number, most: string) =>
+      `${manifest.token} has ${decimals} decimals: a deposit, a payment or a withdrawal is at most ${most} tokens`;
+    try {
+      expect(await reported()).to.deep.equal([line(6, "18446744073709.551615")]);
+      expect(await reported(18n)).to.deep.equal([line(18, "18.446744073709551615")]);
+      expect(await reported(36n)).to.deep.equal([line(36, "0.000000000000000018446744073709551615")]);
+      expect(await reported(37n).catch((error: unknown) => error)).to.include({ code: "TOKEN_INVALID" });
+    } finally {
+      proxy.alter = undefined;
+      through.destroy();
+    }
   });
 
   it("redeems an authorization of nothing to learn whether the token has EIP-3009", async () => {

@@ -58,9 +58,8 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   // The verifiers' constructors check this too, but only after gas was spent.
   assertAllowedOnChain(lock, chainId, process.env["NODE_ENV"] === "production");
   const { account, balance } = await deployerOf(connection, chainId);
-  const warnings: (string | undefined)[] = await assertSuitable(connection);
-  if (given !== undefined) warnings.push(await assertToken(connection, given, chainId));
-  for (const warning of warnings) if (warning !== undefined) report?.(warning);
+  for (const warning of await assertSuitable(connection)) report?.(warning);
+  if (given !== undefined) for (const line of await assertToken(connection, given, chainId)) report?.(line);
   report?.(`deploying on chain ${chainId} from ${account}, which has ${balance} ETH`);
   const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);
   const parameters = {

@@ -2,7 +2,15 @@
 // which may include a provider's key.
 import type {} from "@nomicfoundation/hardhat-ethers";
 import { CommandError } from "@sotto/command/command";
-import { type Address, allowsDevelopment, isPublicAccount, parseAddress, SottoError } from "@sotto/protocol";
+import {
+  type Address,
+  allowsDevelopment,
+  formatDecimalAmount,
+  isPublicAccount,
+  MAX_AMOUNT,
+  parseAddress,
+  SottoError,
+} from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { tokenSupport } from "./chain/authorizations.ts";
@@ -100,31 +108,41 @@ const TOKEN = new Interface([
   "function balanceOf(address) view returns (uint256)",
 ]);
 
+/** The CLI and the protocol format amounts with at most so many decimals. */
+const MAX_DECIMALS = 36n;
+
 /**
  * Checks that the address is an ERC-20 token.
- * @returns a warning if it lacks EIP-3009, or its form for contract accounts
+ * @returns the largest amount, and a warning if the token lacks EIP-3009, or its form for contract accounts
  * @throws CommandError TOKEN_INVALID
  */
 export async function assertToken(
   { provider }: NetworkConnection,
   token: Address,
   chainId: number,
-): Promise<string | undefined> {
-  const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
+): Promise<readonly string[]> {
+  const read = async (name: string, parameters: readonly unknown[]): Promise<bigint | undefined> => {
     const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };
     const answer = await provider.request({ method: "eth_call", params: [call, "latest"] }).catch(() => "0x");
-    return /^0x[0-9a-f]{64}$/i.test(String(answer));
+    return /^0x[0-9a-f]{64}$/i.test(String(answer)) ? BigInt(String(answer)) : undefined;
   };
-  if (!(await answers("decimals", [])) || !(await answers("balanceOf", [ZeroAddress])))
+  const decimals = await read("decimals", []);
+  if (decimals === undefined || (await read("balanceOf", [ZeroAddress])) === undefined)
     throw new CommandError("TOKEN_INVALID", `there is no ERC-20 token at ${token} on this chain`);
+  if (decimals > MAX_DECIMALS)
+    throw new CommandError("TOKEN_INVALID", `${token} has ${decimals} decimals, expected at most ${MAX_DECIMALS}`);
+  const most = formatDecimalAmount(MAX_AMOUNT, Number(decimals));
+  const amounts = `${token} has ${decimals} decimals: a deposit, a payment or a withdrawal is at most ${most} tokens`;
   const { problem, accounts } = await tokenSupport(
     (method, params) => provider.request({ method, params }),
     token,
     chainId,
   );
   if (problem !== undefined)
-    return `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`;
-  return accounts
-    ? undefined
-    : `token ${token} takes no signatures of contract accounts, so their deposits into this pool will need gas`;
+    return [amounts, `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`];
+  if (accounts) return [amounts];
+  return [
+    amounts,
+    `token ${token} takes no signatures of contract accounts, so their deposits into this pool will need gas`,
+  ];
 }

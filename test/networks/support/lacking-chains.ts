@@ -1,6 +1,14 @@
 // How a node answers if its chain lacks a property: one entry for each property of packages/deploy/src/chain/properties.ts.
 import { BATCH_PROBE } from "@sotto/deploy/chain/precompiles";
-import { BLOCK_NUMBER_PROBE, CHAIN_ID_PROBE, GAS_PROBE, OPCODE_PROBES, TIME_PROBE } from "@sotto/deploy/chain/probes";
+import {
+  BLOCK_NUMBER_PROBE,
+  CHAIN_ID_PROBE,
+  CODE_PROBE,
+  GAS_PROBE,
+  OPCODE_PROBES,
+  STORAGE_PROBE,
+  TIME_PROBE,
+} from "@sotto/deploy/chain/probes";
 import type { Altered, CuttingProxy } from "@sotto/test-kit/cutting-proxy";
 
 type Alter = NonNullable<CuttingProxy["alter"]>;
@@ -11,7 +19,7 @@ interface CallFields {
 }
 
 const word = (value: bigint): string => value.toString(16).padStart(64, "0");
-const fails = (message: string): Altered => ({ error: { code: -32000, message } });
+const fails = (message: string, code = -32000): Altered => ({ error: { code, message } });
 const call =
   (answers: (fields: CallFields, block: unknown) => Altered | undefined): Alter =>
   (method, params) =>
@@ -34,10 +42,10 @@ const header =
       ? { result: { number: "0x4", timestamp: SOON, gasLimit: "0x3938700", baseFeePerGas: "0x1", ...fields } }
       : undefined;
 const ofRange =
-  (isWide: boolean): Alter =>
+  (isWide: boolean, code?: number): Alter =>
   (asked, params) => {
     const { fromBlock, toBlock } = Object(params[0]) as { fromBlock?: string; toBlock?: string };
-    return asked === "eth_getLogs" && (fromBlock !== toBlock) === isWide ? fails("range too large") : undefined;
+    return asked === "eth_getLogs" && (fromBlock !== toBlock) === isWide ? fails("range too large", code) : undefined;
   };
 
 export interface LackingChain {
@@ -50,6 +58,13 @@ export interface LackingChain {
 
 /** The first entry of each property works together with the others' first entries, as on a chain that lacks everything. */
 export const LACKING_CHAINS: readonly LackingChain[] = [
+  // ZKsync's EraVM: creation code is not run.
+  { property: "code in calls", found: "creation code returns 0x", alter: probe(CODE_PROBE, { result: "0x" }) },
+  {
+    property: "code in calls",
+    found: "creation code returns an error",
+    alter: probe(CODE_PROBE, fails("no recipient")),
+  },
   { property: "chain id", found: "see chain id 1,", alter: probe(CHAIN_ID_PROBE, { result: `0x${word(1n)}` }) },
   ...Object.entries(OPCODE_PROBES).map(([opcode, code]) => ({
     property: "opcodes",
@@ -100,6 +115,12 @@ export const LACKING_CHAINS: readonly LackingChain[] = [
     alter: header("latest", { gasLimit: "0x4c4b40" }),
   },
   {
+    property: "storage",
+    found: "costs 252100 gas",
+    alter: probe(STORAGE_PROBE, { result: `0x${word(252_100n)}` }),
+  },
+  { property: "storage", found: "an unknown amount of gas", alter: probe(STORAGE_PROBE, fails("out of gas")) },
+  {
     property: "gas estimates",
     found: "does not estimate",
     alter: method("eth_estimateGas", fails("too many arguments")),
@@ -111,4 +132,6 @@ export const LACKING_CHAINS: readonly LackingChain[] = [
   },
   { property: "logs", found: "does not return logs", alter: ofRange(false) },
   { property: "logs of many blocks", found: "no logs of 1000 blocks", alter: ofRange(true) },
+  // Besu and Infura.
+  { property: "logs of many blocks", found: "no logs of 1000 blocks", alter: ofRange(true, -32005) },
 ];

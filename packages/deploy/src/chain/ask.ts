@@ -1,22 +1,29 @@
 /** Sends a JSON-RPC request. @throws the provider's error */
 export type Ask = (method: string, params: unknown[]) => Promise<unknown>;
 
-/** Codes that Hardhat and nodes use if no answer exists: an unreadable response, and too many requests. */
-const WITHOUT_ANSWER: readonly unknown[] = [-1, -32005];
+/** Hardhat's code for an unreadable response. */
+const UNREADABLE = -1;
+/** The code of nodes and of Hardhat for too many requests. Besu and Infura also use it for too many blocks or logs. */
+const LIMIT_EXCEEDED = -32005;
 
-/** Whether a node answered with a JSON-RPC error. Hardhat's error has its code, and an ethers error contains it. */
-function isAnswer(error: unknown): boolean {
+/** The code of a node's JSON-RPC error, which Hardhat's error has and that of ethers contains; undefined without an answer. */
+function codeOf(error: unknown): number | undefined {
   const { code, error: inner, info } = Object(error) as { code?: unknown; error?: unknown; info?: { error?: unknown } };
   const found = [code, ...[inner, info?.error].map((nested) => (Object(nested) as { code?: unknown }).code)];
-  return found.some((value) => typeof value === "number" && !WITHOUT_ANSWER.includes(value));
+  return found.find((value): value is number => typeof value === "number" && value !== UNREADABLE);
 }
 
-/** Like `ask`, but undefined if the node refuses the request. @throws the provider's error if the node does not answer */
-export async function askOr(ask: Ask, method: string, params: unknown[]): Promise<unknown> {
+/**
+ * Like `ask`, but undefined if the node refuses the request.
+ * @param isLarge whether a limit that is exceeded can be that of this request, and not that of requests per second
+ * @throws the provider's error if the node does not answer
+ */
+export async function askOr(ask: Ask, method: string, params: unknown[], isLarge = false): Promise<unknown> {
   try {
     return await ask(method, params);
   } catch (error) {
-    if (isAnswer(error)) return undefined;
+    const code = codeOf(error);
+    if (code !== undefined && (isLarge || code !== LIMIT_EXCEEDED)) return undefined;
     throw error;
   }
 }

@@ -12,8 +12,12 @@ export const TIME_PROBE = `0x42${RETURN_WORD}`;
 /** GAS */
 export const GAS_PROBE = `0x5a${RETURN_WORD}`;
 
-/** The result of each probe of an opcode. */
-export const OPCODE_RESULT = 7n;
+/** What probes return if they work. */
+export const PROBE_RESULT = 7n;
+/** Returns PROBE_RESULT, with opcodes that every EVM has. */
+export const CODE_PROBE = `0x6007${RETURN_WORD}`;
+/** Returns the gas of the first write to a word of storage: GAS; SSTORE(0, 1); GAS */
+export const STORAGE_PROBE = `0x5a60016000555a9003${RETURN_WORD}`;
 /**
  * The opcodes that solc uses for `evmVersion` in hardhat.config.ts and that London did not have, except those of blobs, which
  * no contract here reads.

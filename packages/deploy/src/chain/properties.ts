@@ -5,9 +5,11 @@ import { batchProblem, missingPrecompiles } from "./precompiles.ts";
 import {
   BLOCK_NUMBER_PROBE,
   CHAIN_ID_PROBE,
+  CODE_PROBE,
   GAS_PROBE,
   OPCODE_PROBES,
-  OPCODE_RESULT,
+  PROBE_RESULT,
+  STORAGE_PROBE,
   sizeProbe,
   TIME_PROBE,
 } from "./probes.ts";
@@ -43,8 +45,8 @@ export const MAX_CODE_BYTES = 16_000;
 export const MAX_CREATION_BYTES = 20_000;
 /** Gas limit of a transaction: that of a batch of 64 payments with the relayer's reserve of a quarter, rounded up. */
 export const MAX_TRANSACTION_GAS = 8_000_000n;
-/** Gas that a transaction has spent before its code runs: 21,000, 32,000 for a creation, and its bytes. */
-const MAX_INTRINSIC_GAS = 100_000n;
+/** Gas of the first write to a word of storage, with the cold access (EIP-2929), and a few opcodes. */
+const MAX_STORAGE_GAS = 22_200n;
 /** Blocks of one request for logs that a synchronization needs to be fast. */
 const WIDE_RANGE = 1_000n;
 
@@ -55,10 +57,24 @@ const NO_BLOCK = "the node does not return its newest block";
 async function hasLogs(ask: Ask, from: bigint, to: bigint): Promise<boolean> {
   const topics = [[1, 2].map((topic) => `0x${topic.toString(16).padStart(64, "0")}`)];
   const filter = { address: `0x${"99".repeat(20)}`, fromBlock: quantity(from), toBlock: quantity(to), topics };
-  return Array.isArray(await askOr(ask, "eth_getLogs", [filter]));
+  return Array.isArray(await askOr(ask, "eth_getLogs", [filter], from < to));
 }
 
+/** The property that the tests of all others need. */
+const CODE: ChainProperty = {
+  name: "code in calls",
+  why: "The other tests run code that way. EraVM, for example, has another bytecode and creates contracts in another way.",
+  test: "`eth_call` without a recipient runs creation code, and returns its result",
+  consequence: "the contracts would not run, or nothing else could be tested",
+  find: async (ask) => {
+    const answer = await run(ask, CODE_PROBE);
+    if (parseQuantity(answer) === PROBE_RESULT) return undefined;
+    return `creation code returns ${answer === undefined ? "an error" : answer.slice(0, 66)}`;
+  },
+};
+
 export const CHAIN_PROPERTIES: readonly ChainProperty[] = [
+  CODE,
   {
     name: "chain id",
     why: "Proofs and signatures are valid on one chain only: wallets and contracts must agree on its id.",
@@ -77,7 +93,7 @@ export const CHAIN_PROPERTIES: readonly ChainProperty[] = [
     find: async (ask) => {
       const missing: string[] = [];
       for (const [opcode, probe] of Object.entries(OPCODE_PROBES))
-        if (parseQuantity(await run(ask, probe)) !== OPCODE_RESULT) missing.push(opcode);
+        if (parseQuantity(await run(ask, probe)) !== PROBE_RESULT) missing.push(opcode);
       return missing.length === 0 ? undefined : `no ${missing.join(", no ")}`;
     },
   },
@@ -161,15 +177,29 @@ export const CHAIN_PROPERTIES: readonly ChainProperty[] = [
   {
     name: "gas limit",
     why: "A batch of 64 payments takes 6 million gas, and the relayer reserves a quarter more.",
-    test: "the newest block's `gasLimit` is 8 million or more, and `GAS`, run by `eth_call` with that limit, is nearly as much",
+    test: "the newest block's `gasLimit` is 8 million or more, and `GAS`, run by `eth_call`, is 4 million more with a limit of 8 million than with 4 million",
     consequence: "the largest batches would not fit into a block or a simulation",
     find: async (ask) => {
       const head = await readHeader(ask, "latest");
       if (head === undefined) return NO_BLOCK;
       if (head.gasLimit < MAX_TRANSACTION_GAS) return `blocks have ${head.gasLimit} gas`;
-      const left = parseQuantity(await run(ask, GAS_PROBE, { gas: quantity(MAX_TRANSACTION_GAS) }));
-      if (left !== undefined && left >= MAX_TRANSACTION_GAS - MAX_INTRINSIC_GAS) return undefined;
-      return `calls have ${left ?? "no"} gas`;
+      // What is spent before the code runs is the same in both. On Arbitrum, it depends on prices of the parent chain.
+      const left = async (gas: bigint) => parseQuantity(await run(ask, GAS_PROBE, { gas: quantity(gas) }));
+      const [all, half] = [await left(MAX_TRANSACTION_GAS), await left(MAX_TRANSACTION_GAS / 2n)];
+      if (all !== undefined && half !== undefined && all - half >= MAX_TRANSACTION_GAS / 2n) return undefined;
+      return `calls have ${all ?? "no"} gas`;
+    },
+  },
+  {
+    name: "storage",
+    why: "Quotas assume 480,000 gas for a payment, with what Ethereum charges for its writes. Some chains charge ten times as much.",
+    test: "`SSTORE` of a new word, run by `eth_call`, costs 22,200 gas or less",
+    consequence: "payments cost more than quotas assume; set SOTTO_CLIENT_QUOTA and SOTTO_SPONSOR_QUOTA",
+    isOptional: true,
+    find: async (ask) => {
+      const gas = parseQuantity(await run(ask, STORAGE_PROBE));
+      if (gas !== undefined && gas <= MAX_STORAGE_GAS) return undefined;
+      return `a write to storage costs ${gas ?? "an unknown amount of"} gas`;
     },
   },
   {
@@ -226,12 +256,14 @@ export interface Lack {
   readonly found: string;
 }
 
-/** What the chain lacks, in the order of the table. @throws the provider's error if the node does not answer */
+/** What the chain lacks, in the order of the table. If it runs no code in calls, nothing else is tested. @throws the provider's error if the node does not answer */
 export async function lacksOf(ask: Ask): Promise<Lack[]> {
   const lacks: Lack[] = [];
   for (const property of CHAIN_PROPERTIES) {
     const found = await property.find(ask);
-    if (found !== undefined) lacks.push({ property, found });
+    if (found === undefined) continue;
+    lacks.push({ property, found });
+    if (property === CODE) break;
   }
   return lacks;
 }
