@@ -81,6 +81,8 @@ const allowed = {
     "test-pool",
   ],
   dev: ["protocol", "prover", "wallet", "client", "prepaid", "resource-server", "web", "command", "keys", "local"],
+  // It starts the programs of a copy, and imports only what it compares.
+  rehearsal: ["protocol", "resource-server", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "wallet", "client"],
   web: ["protocol", "chain", "prover", "wallet", "client", "prepaid"],

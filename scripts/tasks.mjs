@@ -40,6 +40,7 @@ export const tasks = {
   hardhat: [command("hardhat")],
   "deploy:local": [quietly(build), command("node packages/local/src/chain/deploy.ts")],
   service: [quietly(build), command("node packages/service/dist/main.js")],
+  rehearsal: [build, command("node packages/rehearsal/src/main.ts")],
   "token-key": [quietly(turbo("build --filter=@sotto/service")), command("node packages/service/dist/token-key.js")],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],

@@ -74,6 +74,7 @@ export const GROUPS: readonly Group[] = [
       "docs/deploy.md",
       "docs/chains.md",
       "docs/ceremony.md",
+      "docs/rehearsal.md",
     ],
   },
   {

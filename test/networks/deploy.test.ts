@@ -1,6 +1,7 @@
 // Deploys to a network that is not the local chain: it has another chain id, mines blocks at intervals and drops
 // connections.
 
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tokenSupport } from "@sotto/deploy/chain/authorizations";
@@ -30,6 +31,7 @@ import { LACKING_CHAINS, type LackingChain } from "./support/lacking-chains.ts";
 const snapshot = JSON.parse(
   readFileSync(join(import.meta.dirname, "..", "contracts", "gas.snapshot.json"), "utf8"),
 ) as { "settle.64": number };
+const root = join(import.meta.dirname, "..", "..");
 const MNEMONIC = "test test test test test test test test test test test junk";
 const deployer = HDNodeWallet.fromPhrase(MNEMONIC);
 /** Verifier, verifier, verifier, hash, test dollar, pool. */
@@ -44,8 +46,8 @@ describe("deploying to a network", function () {
   let provider: JsonRpcProvider;
   let manifest: DeploymentManifest;
   const network = `test-${process.pid}`;
-  const journal = join(import.meta.dirname, "..", "..", "ignition", "deployments", network);
-  const sources = join(import.meta.dirname, "..", "..", ".sotto", "deployments", network);
+  const journal = join(root, "ignition", "deployments", network);
+  const sources = join(root, ".sotto", "deployments", network);
 
   const run = (script: string, args: string[], rpc = url) =>
     command(script, args, undefined, { SOTTO_DEPLOY_RPC_URL: rpc, SOTTO_DEPLOYER_KEY: deployer.privateKey });
@@ -196,6 +198,21 @@ describe("deploying to a network", function () {
     expect(manifest.deploymentBlock).to.be.greaterThan(0);
     expect(stdout).to.include(manifest.pool);
     expect(stdout + stderr).to.not.include(deployer.privateKey.slice(2));
+  });
+
+  it("writes a manifest that can be committed: without URL, account, key or path, and formatted", () => {
+    const text = readFileSync(join(folder, `${network}.json`), "utf8");
+    for (const secret of [url, node.url, "http", deployer.address, deployer.privateKey.slice(2), folder, root])
+      expect(text.toLowerCase(), secret).to.not.include(secret.toLowerCase());
+    const committed = join("deployments", `${network}.json`);
+    const ignored = spawnSync("git", ["check-ignore", "--no-index", committed], { cwd: root });
+    expect(ignored.status, "git ignores it").to.equal(1);
+    const formatted = spawnSync(
+      join(root, "node_modules", ".bin", "biome"),
+      ["format", `--stdin-file-path=${committed}`],
+      { cwd: root, input: text },
+    );
+    expect([formatted.status, String(formatted.stdout)]).to.deep.equal([0, text]);
   });
 
   it("does nothing if repeated", async () => {

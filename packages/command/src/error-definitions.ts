@@ -26,6 +26,18 @@ export const SCRIPT_ERRORS = {
     cause: "The option has a typo, or -- is missing before the options of `npm run`.",
   },
 
+  // npm run rehearsal
+  COPY_FAILED: {
+    means: "The checkout could not be copied for a rehearsal.",
+    cause: "The folder is not a clone, or git is not installed.",
+    remedy: "clone the repository with git",
+  },
+  REHEARSAL_FAILED: {
+    means: "A step of the rehearsal failed, or something was accepted that has to be refused.",
+    cause: "The command in the message says why; a change of the checkout broke it, or the machine is overloaded.",
+    remedy: "run the rehearsal again; it resumes",
+  },
+
   // The launcher
   COMMAND_NOT_FOUND: {
     means: "A program is not on the PATH.",

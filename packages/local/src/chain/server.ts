@@ -13,8 +13,10 @@ import { deployOnce } from "./snapshot.ts";
 
 /** Differences from the local chain of `pnpm chain`. */
 export interface NodeOptions {
-  /** One of the chain ids for local chains. */
+  /** Default: 31337. */
   readonly chainId?: number;
+  /** Whether the node has Hardhat's public accounts, with ETH; default: true. */
+  readonly isFunded?: boolean;
   /** Milliseconds between blocks; default: one block per transaction. */
   readonly blockTimeMs?: number;
   /** File that stores the chain's blocks; by default the chain is lost when its process ends. */
@@ -43,7 +45,7 @@ export interface ServedChain {
  */
 export async function serve(
   port: number,
-  { chainId, blockTimeMs, history: path }: NodeOptions = {},
+  { chainId, blockTimeMs, history: path, isFunded = true }: NodeOptions = {},
   onReplay: (blocks: number, of: number) => void = () => {},
 ): Promise<ServedChain> {
   // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
@@ -63,6 +65,7 @@ export async function serve(
   const override = {
     ...(history === undefined ? {} : { initialDate: history.genesis }),
     ...(chainId === undefined ? {} : { chainId }),
+    ...(isFunded ? {} : { accounts: [] }),
     ...(blockTimeMs === undefined ? {} : { mining: { auto: false, interval: blockTimeMs } }),
   };
   const server = await hre.network.createServer({ network: "node", override }, HOST, port);
