@@ -9,11 +9,12 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { proveWithdrawal } from "@sotto/test-pool/statements";
 import { forgeBundle } from "@sotto/test-world/bundles";
+import { ownersWallet, type SmartAccount } from "@sotto/test-world/contract-wallets";
 import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { depositWithAuthorizationCall } from "@sotto/wallet";
 import { expect } from "chai";
 import { Signature, Wallet } from "ethers";
-import { depositBody } from "./support/deposits.ts";
+import { depositBody, signedBody } from "./support/deposits.ts";
 
 const DEPOSIT = 20_000n;
 
@@ -72,6 +73,12 @@ describe("a service whose first node is bad", function () {
   const deposit = async (account = Wallet.createRandom()) =>
     post(`${service.url}/deposit`, await depositBody(world, account, {}));
   const mint = async (address: string) => (await world.tokenContract.getFunction("mint")(address, DEPOSIT)).wait();
+  const smartAccount = async (): Promise<SmartAccount> => {
+    const account = await ownersWallet(world);
+    await mint(account.from);
+    return account;
+  };
+  const depositOf = async (account: SmartAccount) => post(`${service.url}/deposit`, await signedBody(world, account));
   const withdraw = (root: bigint) => {
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
     const fields = { root, validUntil, amount: 0n, nullifiers: [randomField()], recipient: `0x${"00".repeat(20)}` };
@@ -93,6 +100,8 @@ describe("a service whose first node is bad", function () {
       const account = Wallet.createRandom();
       await mint(account.address);
       expect((await deposit(account)).body).to.include({ status: "success" });
+      // A contract account that was deployed after it.
+      expect((await depositOf(await smartAccount())).body).to.include({ status: "success" });
       // An authorization that another sender used.
       const used = Wallet.createRandom();
       await mint(used.address);
@@ -110,11 +119,14 @@ describe("a service whose first node is bad", function () {
       expect(refusal(await verify({ root: randomField() }))).to.deep.equal([200, "UNKNOWN_ROOT"]);
       expect(refusal(await withdraw(randomField()))).to.deep.equal([422, "UNKNOWN_ROOT"]);
       expect(refusal(await deposit())).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
+      const strange = { ...(await smartAccount()), depositor: Wallet.createRandom() };
+      expect(refusal(await depositOf(strange))).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
     });
   }
 
   for (const kind of ["behind", "empty", "empty, with more blocks"] as const)
     it(`answers 503 and refuses nothing if its only node is ${kind}`, async () => {
+      const smart = await smartAccount();
       await open(kind, [first.url]);
       const unknown = [503, "CHAIN_UNAVAILABLE"];
       expect(refusal(await verify())).to.deep.equal(unknown);
@@ -123,10 +135,12 @@ describe("a service whose first node is bad", function () {
       const account = Wallet.createRandom();
       await mint(account.address);
       expect(refusal(await deposit(account))).to.deep.equal(unknown);
+      expect(refusal(await depositOf(smart))).to.deep.equal(unknown);
       // Control: it has caught up.
       [first.mode, first.target] = ["honest", world.node.url];
       expect((await verify()).body).to.include({ valid: true });
       expect((await deposit(account)).body).to.include({ status: "success" });
+      expect((await depositOf(smart)).body).to.include({ status: "success" });
     });
 
   it("refuses and accepts as usual if its only node has pruned all but the newest state", async () => {

@@ -56,8 +56,10 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
       );
     },
     tokensOf: async (account) => BigInt(await answered(readContract(chain, ofToken("balanceOf", account)))),
-    acceptsSignature: (account, digest, signature) =>
-      answered(verifyWalletSignature(account, digest, signature, signatureCall(chain))),
+    async acceptsSignature(account, digest, signature) {
+      const call = signatureCall(chain, await ledger.lastBlock());
+      return answered(verifyWalletSignature(account, digest, signature, call));
+    },
     async newestOf(account, nonce) {
       const { number } = await answered(chain.newest());
       const block = Math.max(number, (await reached()) ?? 0);
