@@ -85,6 +85,15 @@ describe("a relayer in trouble", function () {
       expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
     });
 
+  it("settles through a node that times out for the logs of many blocks", async () => {
+    const only = await proxy();
+    only.widestLogs = 3;
+    await chain.mine(40);
+    const { store, relayer } = await services.start({ urls: [only.url], timeout: 300 });
+    const outcome = await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
+    expect(outcome.state).to.equal("settled");
+  });
+
   it("backs off while no node estimates gas, and sends when one does", async () => {
     const only = await proxy();
     let now = Date.now();

@@ -89,6 +89,13 @@ describe("broadcasting a transaction", () => {
     expect(refusal).to.equal(`${second.name} does not answer eth_sendRawTransaction`);
   });
 
+  it("is refused by a node that names the reason with the code of a revert", async () => {
+    for (const refusal of ["intrinsic gas too low", "nonce too low. allowed nonce range: 427 - 447, actual: 426"]) {
+      answer(rpcError(refusal, 3, "0x"), GONE);
+      expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal });
+    }
+  });
+
   it("reports the lowest priority fee that a node accepts", async () => {
     const refusal = "transaction gas price below minimum: gas tip cap 1500000000, minimum needed 25000000000";
     for (const other of [GONE, rpcError(refusal)]) {

@@ -356,6 +356,18 @@ describe("a chain with several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
+  it("names a chain id that is not a hexadecimal quantity, such as a decimal one", async () => {
+    for (const chainId of ["31337", 31337, "0x", null]) {
+      first.answers["eth_chainId"] = chainId;
+      const error = await rejection(reader([first]).balance(ADDRESS));
+      expect(error).to.include({ code: "WRONG_CHAIN" });
+      expect(error.message).to.include("is not a hexadecimal quantity, expected 31337, 0x7a69");
+    }
+    // Leading zeros are no quantity either, but its value is clear.
+    first.answers = { ...first.answers, eth_chainId: "0x007a69", eth_getBalance: "0x05" };
+    expect(await reader([first]).balance(ADDRESS)).to.equal(5n);
+  });
+
   it("asks no other node after an estimate fails for lack of funds", async () => {
     first.answers = { ...first.answers, eth_getBalance: "0x5" };
     const chain = reader([first, second]);

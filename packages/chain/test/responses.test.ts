@@ -159,6 +159,8 @@ describe("an error of a node", () => {
   it("is a revert in the wording of every known node, with its data", () => {
     for (const [error, data] of REVERTS)
       for (const method of ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"]) {
+        // A node refuses to send such a transaction.
+        if (method === "eth_sendRawTransaction" && /intrinsic gas/.test(String(Object(error).message))) continue;
         const found = errorOf("node", method, error);
         expect(found, JSON.stringify(error)).to.be.instanceOf(CallReverted);
         expect(found, JSON.stringify(error)).to.include({ code: "CALL_REVERTED", data });
@@ -199,6 +201,12 @@ describe("an error of a node", () => {
       expect(isKnownTransaction(message), message).to.equal(false);
       expect(isRefusedTransaction(message), message).to.equal(false);
     }
+  });
+
+  it("is a refusal of a transaction even with the code of a revert", () => {
+    for (const [message, isKnown] of SENT)
+      if (!isKnown)
+        expect(codeOf("eth_sendRawTransaction", { code: 3, message, data: "0x" }), message).to.equal("NODE_ERROR");
   });
 
   it("names the lowest priority fee that the node accepts", () => {

@@ -64,6 +64,8 @@ export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" | "isPartlyBehind" | "hasOnlyNewState" = "honest";
   /** Blocks. */
   lag = 5;
+  /** The node never answers a request for the logs of more blocks. */
+  widestLogs = Number.POSITIVE_INFINITY;
   /** The node refuses transactions with a lower priority fee, wei, even if it suggests less. */
   lowestTip = 0n;
   /** Number of calls of each method. */
@@ -119,6 +121,10 @@ export class FaultyNode {
     this.questions.push(question);
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
+    if (question.method === "eth_getLogs") {
+      const { fromBlock, toBlock } = question.params[0] as { fromBlock: string; toBlock: string };
+      if (Number(toBlock) - Number(fromBlock) >= this.widestLogs) return "handled";
+    }
     if (this.lowestTip > 0n && question.method === "eth_sendRawTransaction") {
       const { maxPriorityFeePerGas } = Transaction.from(String(question.params[0]));
       if (maxPriorityFeePerGas !== null && maxPriorityFeePerGas < this.lowestTip) {

@@ -29,7 +29,10 @@ const CALLING = ["eth_call", "eth_estimateGas"];
 /** Converts the `error` of a response to `method`. */
 export function errorOf(node: string, method: string, value: unknown): ChainError {
   const error = read(value);
-  if (EXECUTING.includes(method)) {
+  // "intrinsic gas too low" is a failed execution in a call, but a refusal of a transaction. ZKsync refuses transactions with
+  // the code of a revert.
+  const isRefused = !CALLING.includes(method) && isRefusedTransaction(error.message);
+  if (EXECUTING.includes(method) && !isRefused) {
     const data = revertData(error);
     if (data !== undefined) return new CallReverted(data);
   }
