@@ -93,7 +93,7 @@ abstract contract NoteTree is INoteTree {
                 lastAppended: state.lastAppended,
                 newest: state.newest,
                 newestLeaves: state.newestLeaves,
-                newestBlock: state.newestBlock
+                newestTime: state.newestTime
             });
     }
 

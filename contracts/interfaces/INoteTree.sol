@@ -5,9 +5,13 @@ pragma solidity 0.8.37;
 /// @notice The pool queues commitments by folding them into a keccak chain. Anyone may then move them into the tree, up
 /// to 64 at a time, with one proof of the note_append circuit.
 ///
-/// A checkpoint is a position in the queue where an append may end. To find the pending checkpoints from the events, take the
-/// leaves from index `queue().appended` on, in order. A new checkpoint begins where the block number changes and where the
-/// current checkpoint has 32 leaves. The first of these checkpoints has the sequence `queue().lastAppended + 1`.
+/// A checkpoint is a position in the queue where an append may end. A new one begins where `block.timestamp` changes, where the
+/// current one has 32 leaves, and after an append that ended at the newest one. The first pending one has the sequence
+/// `queue().lastAppended + 1`. To find how many leaves a checkpoint includes, fold the leaves from index `queue().appended` on
+/// into `checkpoint(queue().lastAppended)`, until the chain is that of the checkpoint.
+///
+/// The newest checkpoint can grow while blocks have the time `queue().newestTime` and it has fewer than 32 leaves. All others are
+/// final.
 interface INoteTree {
     /// @notice State of the queue. Checkpoints are counted from 1; checkpoint 0 is the empty queue after deployment.
     /// @param size number of leaves ever queued; the index of the next leaf
@@ -17,7 +21,7 @@ interface INoteTree {
     /// @param lastAppended sequence of the checkpoint at which the tree ends
     /// @param newest sequence of the newest checkpoint; those after `lastAppended` up to this one are pending
     /// @param newestLeaves number of leaves in the newest checkpoint; 0 if an append ended there
-    /// @param newestBlock number of the block in which these leaves were queued; 0 if an append ended there
+    /// @param newestTime time of the blocks in which these leaves were queued, seconds; 0 if an append ended there
     struct QueueState {
         uint256 size;
         uint256 appended;
@@ -25,7 +29,7 @@ interface INoteTree {
         uint256 lastAppended;
         uint256 newest;
         uint256 newestLeaves;
-        uint256 newestBlock;
+        uint256 newestTime;
     }
 
     /// @notice An append moved leaves from the queue into the tree.
@@ -70,7 +74,7 @@ interface INoteTree {
     /// encoded as uint256[] with its offset and length, the pool as an address, and all others as uint256.
     /// y = oldRoot + startIndex * z + sum of leaves[i] * z^(2 + i) mod p, with i from 0.
     /// The append must reach `queue().due` or move more than 32 leaves. An append of as many checkpoints as fit into 64
-    /// leaves does one or the other.
+    /// leaves does one or the other. docs/protocol.md, "The checkpoints of the queue", shows when it can no longer fail.
     /// @param newRoot root of the tree after the append
     /// @param leaves the queued commitments from index `queue().appended` to the last one of the checkpoint, 1 to 64
     /// @param proof proof of the note_append circuit, in the word order of IVerifier.sol

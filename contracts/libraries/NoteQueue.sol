@@ -27,7 +27,7 @@ library NoteQueue {
         uint32 lastAppended;
         uint32 newest;
         uint8 newestLeaves;
-        uint64 newestBlock;
+        uint64 newestTime;
     }
 
     /// @dev The queue in storage.
@@ -48,7 +48,7 @@ library NoteQueue {
     uint256 private constant LAST_APPENDED_BIT = 96;
     uint256 private constant NEWEST_BIT = 128;
     uint256 private constant NEWEST_LEAVES_BIT = 160;
-    uint256 private constant NEWEST_BLOCK_BIT = 168;
+    uint256 private constant NEWEST_TIME_BIT = 168;
     /// @dev Added to the counters by one leaf: size + 1, newestLeaves + 1.
     uint256 private constant ONE_LEAF = (1 << NEWEST_LEAVES_BIT) | 1;
 
@@ -69,8 +69,9 @@ library NoteQueue {
         uint256 counters = _load(self);
         uint256 size = uint32(counters);
         uint256 newest = uint32(counters >> NEWEST_BIT);
-        // Of an earlier block, or an append ended there and set the block to 0: no leaf can join the newest checkpoint.
-        bool isClosed = uint64(counters >> NEWEST_BLOCK_BIT) != block.number;
+        // Of an earlier second, or an append ended there and set the time to 0: no leaf can join the newest checkpoint.
+        // Not the block's number, which is another chain's on some chains. Blocks may share a time, but it never decreases.
+        bool isClosed = uint64(counters >> NEWEST_TIME_BIT) != block.timestamp;
         // No sum or difference can wrap: all are far below 2^256, and lastAppended is never above newest.
         unchecked {
             if (size + leaves > maxLeaves) revert INoteTree.TreeFull(size, leaves);
@@ -86,7 +87,7 @@ library NoteQueue {
             if (isClosed) {
                 counters =
                     ((counters & ((1 << NEWEST_LEAVES_BIT) - 1)) + (1 << NEWEST_BIT)) |
-                    (uint256(uint64(block.number)) << NEWEST_BLOCK_BIT);
+                    (uint256(uint64(block.timestamp)) << NEWEST_TIME_BIT);
             }
         }
 
@@ -156,9 +157,9 @@ library NoteQueue {
         state.due = state.size;
         state.lastAppended = uint32(sequence);
         if (sequence == state.newest) {
-            // Leaves that are pushed later in this block go into a new checkpoint. No block has the number 0.
+            // Leaves that are pushed later in this second go into a new checkpoint. No block has the time 0.
             state.newestLeaves = 0;
-            state.newestBlock = 0;
+            state.newestTime = 0;
         }
         self.state = state;
     }

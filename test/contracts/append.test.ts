@@ -149,10 +149,11 @@ describe("append", function () {
     const { ethers, networkHelpers } = world.deployed.connection;
     const nonce = await world.deployed.signers[0]!.getNonce();
     const options = { gasLimit: 3_000_000 };
-    const block = (await ethers.provider.getBlockNumber()) + 1;
+    const time = (await world.now()) + 12;
+    await networkHelpers.time.setNextBlockTimestamp(time);
     const tags = [world.random.field(), world.random.field(), world.random.field()];
     const leaves = tags.map((tag, i) => world.depositCommitment(SMALLEST_DEPOSIT, tag, i));
-    world.queue.push(leaves.slice(0, 2), block);
+    world.queue.push(leaves.slice(0, 2), time);
     const args = appendTuple(world.appendArguments(1));
     world.tree.append(world.queue.consume(1));
     await ethers.provider.send("evm_setAutomine", [false]);
@@ -161,7 +162,7 @@ describe("append", function () {
     const after = await world.pool.deposit(tags.slice(2), notes(1), { ...options, nonce: nonce + 2 });
     await networkHelpers.mine();
     await ethers.provider.send("evm_setAutomine", [true]);
-    expect((await after.wait())!.blockNumber).to.equal(block);
+    expect(await world.now()).to.equal(time);
     await world.mined(Promise.resolve(after));
     await agrees();
     expect((await world.pool.queue()).newest).to.equal(2n);
@@ -173,11 +174,12 @@ describe("append", function () {
     const { ethers, networkHelpers } = world.deployed.connection;
     const nonce = await world.deployed.signers[0]!.getNonce();
     const options = { gasLimit: 3_000_000 };
-    const block = (await ethers.provider.getBlockNumber()) + 1;
+    const time = (await world.now()) + 12;
+    await networkHelpers.time.setNextBlockTimestamp(time);
     const tags = [world.random.field(), world.random.field(), world.random.field()];
     world.queue.push(
       tags.slice(0, 2).map((tag, i) => world.depositCommitment(SMALLEST_DEPOSIT, tag, i)),
-      block,
+      time,
     );
     const args = world.appendArguments(1);
     await ethers.provider.send("evm_setAutomine", [false]);
@@ -449,7 +451,7 @@ describe("append", function () {
     const receipts = await Promise.all(sent.map(({ hash }) => ethers.provider.getTransactionReceipt(hash)));
     expect(new Set(receipts.map((receipt) => receipt!.blockNumber)).size).to.equal(1);
     expect(receipts.map((receipt) => receipt!.status)).to.deep.equal([1, 1, 0, 1, 0, 1, 0]);
-    for (const receipt of receipts) small.record(receipt!);
+    for (const receipt of receipts) await small.record(receipt!);
     expect(small.queue.checkpoints().map(({ leaves }) => leaves.length)).to.deep.equal([32, 32]);
     const state = await small.pool.queue();
     expect([state.size, state.newest, state.newestLeaves]).to.deep.equal([64n, 2n, 32n]);

@@ -13,11 +13,12 @@ interface Planned {
   readonly send: (overrides: Overrides) => Promise<ContractTransactionResponse>;
 }
 
-/** Random transactions, several in each block, and a model that predicts which of them succeed. */
+/** Random transactions, several in each block and in blocks of the same time, and a model that predicts which succeed. */
 class Schedule {
   readonly world: PoolWorld;
-  #block = 0;
   #now = 0;
+  /** Blocks that had the time of the block before. */
+  shared = 0;
   refused = 0;
   full = 0;
   short = 0;
@@ -30,8 +31,10 @@ class Schedule {
   async block(): Promise<void> {
     const { random, deployed } = this.world;
     const { ethers, networkHelpers } = deployed.connection;
-    this.#block = (await ethers.provider.getBlockNumber()) + 1;
-    this.#now = (await this.world.now()) + random.pick([0, 1, 12, 12, 60, 119, 120, 121, 400]);
+    const block = (await ethers.provider.getBlockNumber()) + 1;
+    const passed = random.pick([0, 0, 0, 1, 12, 12, 60, 119, 120, 121, 400]);
+    if (passed === 0) this.shared++;
+    this.#now = (await this.world.now()) + passed;
     await networkHelpers.time.setNextBlockTimestamp(this.#now);
     const nonce = await deployed.signers[0]!.getNonce();
     await ethers.provider.send("evm_setAutomine", [false]);
@@ -45,8 +48,8 @@ class Schedule {
     await ethers.provider.send("evm_setAutomine", [true]);
     for (const { plan, transaction } of sent) {
       const receipt = await ethers.provider.getTransactionReceipt(transaction.hash);
-      expect(receipt!.blockNumber).to.equal(this.#block);
-      expect(receipt!.status, `${plan.what} in block ${this.#block}`).to.equal(plan.accepted ? 1 : 0);
+      expect(receipt!.blockNumber).to.equal(block);
+      expect(receipt!.status, `${plan.what} in block ${block}`).to.equal(plan.accepted ? 1 : 0);
       if (!plan.accepted) this.refused++;
     }
     await this.compare();
@@ -60,8 +63,8 @@ class Schedule {
 
   #push(leaves: readonly bigint[]): boolean {
     const { queue } = this.world;
-    const accepted = queue.accepts(leaves.length, this.#block);
-    if (accepted) queue.push(leaves, this.#block);
+    const accepted = queue.accepts(leaves.length, this.#now);
+    if (accepted) queue.push(leaves, this.#now);
     else this.full++;
     return accepted;
   }
@@ -111,6 +114,7 @@ class Schedule {
     expect(state.lastAppended, "lastAppended").to.equal(queue.lastAppended);
     expect(state.newest, "newest").to.equal(last?.sequence ?? queue.lastAppended);
     expect(state.newestLeaves, "newestLeaves").to.equal(BigInt(last?.leaves.length ?? 0));
+    expect(state.newestTime, "newestTime").to.equal(BigInt(last?.time ?? 0));
     expect(await pool.checkpoint(queue.lastAppended), "the tree's end").to.equal(queue.appendedChain);
     expect(await this.world.chain(), "chain").to.equal(queue.chain);
     const some = pending.length > 0 ? this.world.random.pick(pending) : undefined;
@@ -133,7 +137,7 @@ describe("the queue over random schedules", function () {
   slow(this, "transactions and proofs on a chain in this process");
   for (const ringSize of [2, 4, 4096]) {
     it(`agrees with its model and never blocks: ${BLOCKS} blocks, ring size ${ringSize}`, async () => {
-      const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize });
+      const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize, sharesTimes: true });
       await world.withRoot();
       const schedule = new Schedule(world);
       for (let i = 0; i < BLOCKS; i++) {
@@ -142,6 +146,7 @@ describe("the queue over random schedules", function () {
       }
       await schedule.drain();
       expect(schedule.refused, "at least one call must be rejected").to.be.greaterThan(0);
+      expect(schedule.shared, "blocks that share a time").to.be.greaterThan(0);
       if (ringSize === 4096) expect(schedule.short, "appends that are too short").to.be.greaterThan(0);
       if (ringSize < 4096) {
         expect(schedule.full, "the ring was full").to.be.greaterThan(0);

@@ -7,11 +7,8 @@ import {
   depositBlinding,
   evaluateAppend,
   FIELD_MODULUS,
-  foldQueue,
   noteCommitment,
   paymentContext,
-  pendingCheckpoints,
-  type QueuedLeaf,
   signalsDigest,
   withdrawalContext,
   withdrawalPublicSignals,
@@ -22,6 +19,7 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { type Connection, connect, type Deployed, deployPool, SMALLEST_DEPOSIT } from "@sotto/test-pool/hardhat/deploy";
 import { PoolWorld, settleArguments, withdrawArgument } from "@sotto/test-pool/hardhat/pool-world";
+import { QueueModel } from "@sotto/test-pool/hardhat/queue-model";
 import { expect } from "chai";
 import type { Interface } from "ethers";
 import { readRecording } from "./support/recording.ts";
@@ -180,10 +178,8 @@ describe("TypeScript and Solidity agree", function () {
     const here = { chainId, pool: await spied.getAddress() };
     await token.mint(signers[0]!.address, 10n ** 15n);
     await token.approve(here.pool, 10n ** 15n);
-    const queued: QueuedLeaf[] = [];
-    /** The chain after each leaf. */
-    const chains: string[] = [];
-    const start = { appended: 0, lastAppended: 0 };
+    const queue = new QueueModel();
+    const queued: bigint[] = [];
     const oldRoot = await spied.root();
     let done = 0;
     while (done < CASES) {
@@ -192,23 +188,24 @@ describe("TypeScript and Solidity agree", function () {
       if (queued.length + tags.length <= 300) {
         const amounts = tags.map(() => SMALLEST_DEPOSIT + (random.word() % 1_000_000n));
         const receipt = (await (await spied.deposit(tags, amounts)).wait())!;
+        const { timestamp } = await receipt.getBlock();
         for (const [i, ownerTag] of tags.entries()) {
           const blinding = depositBlinding(here, queued.length);
           const leaf = noteCommitment({ amount: amounts[i]!, ownerTag, blinding });
-          queued.push({ leaf, blockNumber: receipt.blockNumber });
-          chains.push(foldQueue(chains.at(-1) ?? word(0n), leaf));
+          queued.push(leaf);
+          queue.push([leaf], timestamp);
         }
       }
-      const checkpoints = pendingCheckpoints(start, queued);
-      expect((await spied.queue()).newest).to.equal(BigInt(checkpoints.at(-1)!.sequence));
-      for (const { sequence, count } of [checkpoints.at(-1)!, random.pick(checkpoints)])
-        expect(await spied.checkpoint(sequence)).to.equal(chains[count - 1]);
+      const checkpoints = queue.checkpoints();
+      expect((await spied.queue()).newest).to.equal(checkpoints.at(-1)!.sequence);
+      for (const { sequence, chain } of [checkpoints.at(-1)!, random.pick(checkpoints)])
+        expect(await spied.checkpoint(sequence)).to.equal(chain);
 
       // Appends of every length that fits, to random roots: the pool tells its verifier the challenge and the evaluation.
       const fitting = checkpoints.filter(({ count }) => count <= 64);
       for (let tries = 0; tries < 8; tries++, done++) {
         const { sequence, count } = random.pick(fitting);
-        const leaves = queued.slice(0, count).map(({ leaf }) => leaf);
+        const leaves = queued.slice(0, count);
         const newRoot = random.field();
         const call = spied.append.staticCall(newRoot, leaves, [1, 0, 0, 0, 0, 0, 0, 0], sequence);
         const { name, args: asked } = await revertOf([spy.interface, spied.interface], call);

@@ -81,17 +81,6 @@ describe("a pool that was not made by its constructor", function () {
     expect(await found(honest)).to.deep.equal([]);
   });
 
-  it("is rejected on a chain whose contracts see other block numbers than its events", async () => {
-    class Rollup extends JsonRpcProvider {
-      override send(method: string, params: unknown[]) {
-        return method === "eth_blockNumber" ? Promise.resolve("0x12345678") : super.send(method, params);
-      }
-    }
-    const rollup = new Rollup(node.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
-    const results = await compareDeployment(honest, rollup).finally(() => rollup.destroy());
-    expect(results.filter(differs).map(({ what }) => what)).to.deep.equal(["block numbers"]);
-  });
-
   it("gets no manifest if its journal was planted", async () => {
     const folder = temporaryFolder("planted");
     const args = ["--network", network, "--test-token", "yes", "--to", folder];

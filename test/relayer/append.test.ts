@@ -1,6 +1,6 @@
 // The relayer appends queued notes to the tree: immediately, when the oldest note is old enough, or when an append is full.
 
-import { connectChain, poolViews, proveAppend } from "@sotto/chain";
+import { connectChain, NewestCheckpoint, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
 import { NoteTree, parseAddress } from "@sotto/protocol";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
@@ -85,7 +85,8 @@ describe("the relayer's appends", function () {
     await rounds(service);
     expect(await queue()).to.deep.equal({ size: before.size + 63, appended: before.size });
     await chain.deposit();
-    await appended(before.size + 64);
+    // If its second has not passed yet, the 64th stays in the queue.
+    await eventually(async () => (await queue()).appended >= before.size + 63);
   });
 
   it("continue after a reorganization changes the queue", async () => {
@@ -280,7 +281,9 @@ describe("the relayer's appends", function () {
       await chain.deposit([20_000n]);
       const { size: first, appended: start } = await queue();
       // The relayer's first append takes this note too.
+      await chain.nextSecond();
       await chain.deposit([20_000n]);
+      await chain.nextSecond();
       await queueWithoutMining(3);
       const { size } = await queue();
       let time = Date.now();
@@ -334,7 +337,9 @@ describe("the relayer's appends", function () {
     it("are sent one at a time after they reverted, and one more after each that succeeds", async () => {
       await chain.deposit([20_000n]);
       const { size: first, appended: start } = await queue();
+      await chain.nextSecond();
       await chain.deposit([20_000n]);
+      await chain.nextSecond();
       await queueWithoutMining(7);
       let time = Date.now();
       const service = await services.start({ config: now, clock: () => time });
@@ -378,6 +383,7 @@ describe("the relayer's appends", function () {
     it("continue in a new process if the one that the earlier process sent becomes stale", async () => {
       await chain.deposit([20_000n]);
       const { size: first, appended: start } = await queue();
+      await chain.nextSecond();
       await chain.deposit([20_000n]);
       const { size } = await queue();
       await chain.automine(false);
@@ -476,18 +482,16 @@ describe("the relayer's appends", function () {
   /** An append of the next `count` notes, as another sender makes it. */
   async function appendOf({ store }: Service, count: number) {
     const source = connectChain({ urls: [chain.node.url], chainId: 31337n });
-    const start = await poolViews(source, parseAddress(chain.deployment.pool)).queue();
-    const leaves = await store.ledger.leaves(0, start.appended + count);
-    const queued = leaves.slice(start.appended);
-    const tree = new NoteTree();
-    tree.append(leaves.slice(0, start.appended).map(({ commitment }) => BigInt(commitment)));
-    const append = await proveAppend({
-      ...chain.place,
-      start,
-      queue: queued.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number })),
-      prover: forgingProver,
-      tree: () => tree,
-    });
-    return appendCall(chain.deployment.pool, append!);
+    const pool = parseAddress(chain.deployment.pool);
+    const block = await source.head();
+    const queue = await poolViews(source, pool).queue(block.number);
+    const rows = await store.ledger.leaves(0, queue.appended + count);
+    const leaves = rows.map(({ commitment }) => BigInt(commitment));
+    const newest = new NewestCheckpoint();
+    const options = { ...chain.place, pool, chain: source, block, queue, newest, prover: forgingProver };
+    const tree = () => new NoteTree(leaves.slice(0, queue.appended));
+    // The newest checkpoint is final once its second has passed.
+    const proved = await eventually(() => proveAppend({ ...options, leaves: leaves.slice(queue.appended), tree }));
+    return appendCall(chain.deployment.pool, proved.append);
   }
 });

@@ -6,7 +6,13 @@ export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
 export type { BlockTag, ChainNode } from "./node.ts";
-export { type AppendCall, type AppendOptions, type AppendProver, proveAppend } from "./pool/append.ts";
+export {
+  type AppendCall,
+  type AppendOptions,
+  type AppendProver,
+  type ProvedAppend,
+  proveAppend,
+} from "./pool/append.ts";
 export { decodeSettleCall, type SettledCall } from "./pool/calldata.ts";
 export {
   type AppendedEvent,
@@ -26,12 +32,14 @@ export {
   PoolFollower,
   type PoolPage,
 } from "./pool/follower.ts";
-export type { Append, QueueCounts } from "./pool/page.ts";
+export { NewestCheckpoint } from "./pool/newest-checkpoint.ts";
+export type { Append, QueueCounts, QueuedLeaf } from "./pool/page.ts";
 export {
   isAnotherContract,
   type PoolFacts,
   type PoolViews,
   poolViews,
+  type QueueStart,
   type QueueState,
   readDecimals,
   readPool,

@@ -292,8 +292,7 @@ export const SCRIPT_ERRORS = {
   // Deployment and the local chain
   CHAIN_UNSUITABLE: {
     means: "The chain or its node lacks something that a pool needs; the message lists what.",
-    cause:
-      "Contracts there see different block numbers than nodes report, as on Arbitrum; or an opcode or a precompile is missing.",
+    cause: "An opcode or a precompile is missing, or calls cost more gas than quotas assume.",
     remedy: "use another node of the chain; if it lacks the same, choose another chain: see `docs/chains.md`",
   },
   DEPLOYMENT_DIFFERS: {

@@ -8,6 +8,12 @@ import { keccakToField, keccakWords } from "./keccak.ts";
 import { assertLeafIndex } from "./note.ts";
 import { assertField, assertObject } from "./validate.ts";
 
+/**
+ * Maximum number of leaves in a checkpoint, half of an append: if the next checkpoint does not fit, an append has more than
+ * this many leaves.
+ */
+export const CHECKPOINT_LEAVES = MAX_APPEND_LEAVES / 2;
+
 /** The statement of an append. */
 export interface AppendStatement extends Deployment {
   /** Root of the tree before the append, a field element. */

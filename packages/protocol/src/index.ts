@@ -1,4 +1,4 @@
-export { type AppendStatement, appendChallenge, evaluateAppend, foldQueue } from "./append.ts";
+export { type AppendStatement, appendChallenge, CHECKPOINT_LEAVES, evaluateAppend, foldQueue } from "./append.ts";
 export {
   assertBinding,
   assertIssuedAt,
@@ -37,14 +37,6 @@ export {
   bindingSlots,
 } from "./binding/time.ts";
 export { isArrayBuffer, isBytes } from "./bytes.ts";
-export {
-  appendEnd,
-  CHECKPOINT_LEAVES,
-  type Checkpoint,
-  pendingCheckpoints,
-  type QueuedLeaf,
-  type QueueStart,
-} from "./checkpoints.ts";
 export {
   type Bytes32,
   DEPOSIT_AUTHORIZATION_TYPES,

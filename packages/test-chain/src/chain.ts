@@ -111,7 +111,8 @@ export class LocalChain implements ChainSource {
   }
 
   async pending(): Promise<PendingBlock | undefined> {
-    return this.tellsTime ? { number: this.blocks.length, timestamp: this.time } : undefined;
+    const timestamp = Math.max(this.time, this.blocks.at(-1)!.timestamp + 1);
+    return this.tellsTime ? { number: this.blocks.length, timestamp } : undefined;
   }
 
   /** The number of the newest block. */

@@ -1,4 +1,4 @@
-import { emptyRoots, TREE_DEPTH } from "@sotto/protocol";
+import { type Bytes32, emptyRoots, TREE_DEPTH } from "@sotto/protocol";
 
 export const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
 
@@ -8,6 +8,12 @@ export interface PoolState {
   /** Number of leaves in the tree, and the checkpoint at which it ends. */
   appended: number;
   lastAppended: number;
+  /** Number of leaves at the last append. */
+  due: number;
+  /** The keccak chain after each checkpoint, from checkpoint 0 on. */
+  checkpoints: Bytes32[];
+  newestLeaves: number;
+  newestTime: number;
   root: bigint;
   roots: Set<bigint>;
   /** Digest by nullifier. */
@@ -19,6 +25,10 @@ export function emptyState(): PoolState {
     leaves: [],
     appended: 0,
     lastAppended: 0,
+    due: 0,
+    checkpoints: [`0x${"00".repeat(32)}`],
+    newestLeaves: 0,
+    newestTime: 0,
     root: EMPTY_ROOT,
     roots: new Set(),
     spent: new Map(),
@@ -26,6 +36,7 @@ export function emptyState(): PoolState {
 }
 
 export function copyState(state: PoolState): PoolState {
-  const { leaves, roots, spent } = state;
-  return { ...state, leaves: [...leaves], roots: new Set(roots), spent: new Map(spent) };
+  const { leaves, roots, spent, checkpoints } = state;
+  const copies = { leaves: [...leaves], checkpoints: [...checkpoints] };
+  return { ...state, ...copies, roots: new Set(roots), spent: new Map(spent) };
 }

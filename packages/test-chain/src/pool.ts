@@ -1,9 +1,11 @@
 import type { Call } from "@sotto/chain";
 import { type ContractCall, poolInterface } from "@sotto/chain/ethers";
 import {
+  CHECKPOINT_LEAVES,
   depositAuthorizationNonce,
   depositBlinding,
   FIELD_MODULUS,
+  foldQueue,
   NoteTree,
   noteCommitment,
   paymentContext,
@@ -47,6 +49,8 @@ export class LocalPool implements LocalContract {
   readonly smallestDeposit = 1_000n;
   readonly #token: LocalToken;
   #state = emptyState();
+  /** Time of the block that is executed. */
+  #now = 0;
 
   constructor(token: LocalToken) {
     this.#token = token;
@@ -58,6 +62,7 @@ export class LocalPool implements LocalContract {
 
   execute(call: Call, context: CallContext): Log[] {
     const { name, args } = parseCall(call);
+    this.#now = context.timestamp;
     switch (name) {
       case "deposit":
         this.#token.transfer(
@@ -169,22 +174,35 @@ export class LocalPool implements LocalContract {
     );
     check(tree.root === args["newRoot"], "InvalidAppendProof");
     const startIndex = state.appended;
-    Object.assign(state, { appended, lastAppended: Number(args["sequence"]) });
+    const lastAppended = Number(args["sequence"]);
+    const chain = leaves.reduce(foldQueue, state.checkpoints[state.lastAppended]!);
+    check(chain === state.checkpoints[lastAppended], "LeavesMismatch");
+    check(appended >= state.due || leaves.length > CHECKPOINT_LEAVES, "AppendTooShort");
+    Object.assign(state, { appended, lastAppended, due: state.leaves.length });
+    if (lastAppended === state.checkpoints.length - 1) Object.assign(state, { newestLeaves: 0, newestTime: 0 });
     state.root = tree.root;
     state.roots.add(tree.root);
     return poolInterface.encodeEventLog("Appended", [tree.root, startIndex, leaves.length]);
   }
 
   #push(commitment: bigint): number {
-    return this.#state.leaves.push(commitment) - 1;
+    const state = this.#state;
+    const chain = foldQueue(state.checkpoints.at(-1)!, commitment);
+    const begins = state.newestTime !== this.#now || state.newestLeaves === CHECKPOINT_LEAVES;
+    if (begins) state.checkpoints.push(chain);
+    else state.checkpoints[state.checkpoints.length - 1] = chain;
+    state.newestLeaves = begins ? 1 : state.newestLeaves + 1;
+    state.newestTime = this.#now;
+    return state.leaves.push(commitment) - 1;
   }
 
   view(call: ContractCall, context: CallContext): string {
     const { name, args } = parseCall(call);
     if (name === "depositWithAuthorization") return this.#attempt(args, context);
     const word = [...args][0];
-    const { leaves, appended, lastAppended, root, roots, spent } = this.#state;
-    const queue = [leaves.length, appended, 0, lastAppended, 0, 0, 0];
+    const { leaves, appended, lastAppended, due, root, roots, spent, checkpoints, ...newest } = this.#state;
+    const ends = [due, lastAppended, checkpoints.length - 1, newest.newestLeaves, newest.newestTime];
+    const queue = [leaves.length, appended, ...ends];
     const values: Record<string, unknown> = {
       token: TOKEN,
       smallestDeposit: this.smallestDeposit,
@@ -193,6 +211,7 @@ export class LocalPool implements LocalContract {
       isKnownRoot: roots.has(word),
       isSpent: spent.has(word),
       queue,
+      checkpoint: checkpoints[Number(word)],
     };
     return poolInterface.encodeFunctionResult(name, [values[name]]);
   }

@@ -1,67 +1,11 @@
+import { delay } from "@sotto/chain";
 import { appendCall, poolInterface } from "@sotto/chain/ethers";
-import { appendEnd, NoteTree, pendingCheckpoints } from "@sotto/protocol";
+import { NoteTree } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteAppender } from "@sotto/wallet";
 import { expect } from "chai";
 import { World } from "./support/world.ts";
-
-const START = { appended: 10, lastAppended: 4 };
-
-/** A queue with the leaves 1, 2, 3 ..; `runs` gives the number of leaves in each block. */
-function queueOf(runs: [block: number, leaves: number][]) {
-  let leaf = 0n;
-  return runs.flatMap(([blockNumber, count]) =>
-    Array.from({ length: count }, () => {
-      leaf += 1n;
-      return { leaf, blockNumber };
-    }),
-  );
-}
-
-describe("pending checkpoints", () => {
-  const counts = (runs: [number, number][]) =>
-    pendingCheckpoints(START, queueOf(runs)).map(({ sequence, count }) => [sequence, count]);
-
-  it("are placed at each block change and after 32 leaves", () => {
-    expect(counts([])).to.deep.equal([]);
-    expect(counts([[7, 2]])).to.deep.equal([[5, 12]]);
-    expect(
-      counts([
-        [7, 2],
-        [8, 3],
-        [9, 1],
-      ]),
-    ).to.deep.equal([
-      [5, 12],
-      [6, 15],
-      [7, 16],
-    ]);
-    expect(
-      counts([
-        [7, 32],
-        [8, 33],
-        [9, 65],
-      ]),
-    ).to.deep.equal([
-      [5, 42],
-      [6, 74],
-      [7, 75],
-      [8, 107],
-      [9, 139],
-      [10, 140],
-    ]);
-  });
-
-  it("end an append at the last checkpoint within 64 leaves", () => {
-    const end = (...runs: [number, number][]) => appendEnd(START, pendingCheckpoints(START, queueOf(runs)))?.count;
-    expect(end()).to.equal(undefined);
-    expect(end([7, 3])).to.equal(13);
-    expect(end([7, 60], [8, 4])).to.equal(74);
-    expect(end([7, 60], [8, 5])).to.equal(70);
-    expect(end([7, 200])).to.equal(74);
-  });
-});
 
 describe("note appender", () => {
   const open = (world: World, store = new MemoryStore()) =>
@@ -106,6 +50,55 @@ describe("note appender", () => {
     expect(BigInt(append.newRoot)).to.equal(new NoteTree([BigInt(append.leaves[0]!)]).root);
     await wallet.scan();
     expect(wallet.balance().spendable).to.equal(3_000n);
+  });
+
+  it("waits while blocks of the newest time can add leaves, and then appends those too", async () => {
+    const world = new World();
+    const wallet = await world.wallet();
+    // The node reports no pending block, as some do.
+    world.chain.tellsTime = false;
+    await world.deposit(wallet, [1_000n]);
+    const appender = await open(world);
+    const prepared = appender.prepare();
+    while (appender.queued === 0) await delay(10);
+    world.chain.time -= 12;
+    await world.deposit(wallet, [2_000n]);
+    expect(world.chain.blocks.at(-1)!.timestamp).to.equal(world.chain.blocks.at(-2)!.timestamp);
+    while (appender.queued === 1) await delay(10);
+    expect(world.prover.asked).to.not.include("note_append");
+    world.chain.mine();
+    const { append, count } = await prepared;
+    expect(count).to.equal(2);
+    world.chain.mine(appendCall(POOL, append));
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(3_000n);
+    expect(world.prover.asked.filter((circuit) => circuit === "note_append")).to.have.length(1);
+  });
+
+  it("does not wait for the newest leaves if those before them can be appended", async () => {
+    const world = new World();
+    const wallet = await world.wallet();
+    world.chain.tellsTime = false;
+    await world.deposit(wallet, [1_000n]);
+    await world.deposit(wallet, [2_000n]);
+    const { append, count, left } = await (await open(world)).prepare();
+    expect([count, left]).to.deep.equal([1, 1]);
+    // A block of the same time adds a leaf to the checkpoint that was left.
+    world.chain.time -= 12;
+    await world.deposit(wallet, [4_000n]);
+    world.chain.mine(appendCall(POOL, append));
+    await wallet.scan();
+    expect(wallet.balance()).to.include({ spendable: 1_000n });
+  });
+
+  it("appends on a chain that mines no further block and reports none", async () => {
+    const world = new World();
+    const wallet = await world.wallet();
+    world.chain.tellsTime = false;
+    await world.deposit(wallet, [1_000n]);
+    await world.append();
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(1_000n);
   });
 
   it("rejects a queue that differs from the events", async () => {

@@ -95,14 +95,15 @@ describe("the pool's history", () => {
     expect(history.transaction(toBytes32(1n))).to.equal(undefined);
   });
 
-  it("closes a checkpoint when the block changes and when it has 32 leaves", () => {
+  it("begins a checkpoint when the time of the block changes and after 32 leaves", () => {
     const payments = Array.from({ length: 40 }, (_, i) => payment(1, 2 * i));
-    const { checkpoints } = historyOf([...payments, deposit(2, 80)]).summary();
-    expect(checkpoints.map(({ start, leaves, blockNumber }) => [start, leaves, blockNumber])).to.deep.equal([
-      [0, 32, 1],
-      [32, 32, 1],
-      [64, 16, 1],
-      [80, 1, 2],
+    const sameTime = { ...deposit(2, 80), timestamp: place(1).timestamp };
+    const { checkpoints } = historyOf([...payments, sameTime, deposit(3, 81)]).summary();
+    expect(checkpoints.map(({ start, leaves, timestamp }) => [start, leaves, timestamp])).to.deep.equal([
+      [0, 32, place(1).timestamp],
+      [32, 32, place(1).timestamp],
+      [64, 17, place(1).timestamp],
+      [81, 1, place(3).timestamp],
     ]);
   });
 

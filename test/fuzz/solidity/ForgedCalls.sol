@@ -262,7 +262,8 @@ abstract contract ForgedCalls is PoolModel {
 
     function wait_(uint256 seed) external {
         seed = _random(seed, salt);
-        number += seed % 3;
+        // Blocks may share a time.
+        number += (seed >> 16) % 3;
         if (seed % 3 != 0) time += [uint256(12), 60, 121, 300][(seed >> 8) % 4];
     }
 

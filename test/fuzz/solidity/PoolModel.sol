@@ -25,7 +25,7 @@ abstract contract PoolModel {
     struct Group {
         uint256 count;
         uint256 leaves;
-        uint256 number;
+        uint256 time;
     }
 
     /// @dev When a leaf was queued: the number of appends before it, and of leaves that waited before it.
@@ -332,8 +332,8 @@ abstract contract PoolModel {
         amounts.push(amount);
         chains.push(keccak256(abi.encode(chain, commitment)));
         unspent += amount;
-        if (!groupOpen || groups[groups.length - 1].number != number || groups[groups.length - 1].leaves == GROUP) {
-            groups.push(Group(leaves.length - 1, 0, number));
+        if (!groupOpen || groups[groups.length - 1].time != time || groups[groups.length - 1].leaves == GROUP) {
+            groups.push(Group(leaves.length - 1, 0, time));
             groupOpen = true;
         }
         Group storage group = groups[groups.length - 1];

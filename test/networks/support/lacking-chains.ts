@@ -1,7 +1,6 @@
 // How a node answers if its chain lacks a property: one entry for each property of packages/deploy/src/chain/properties.ts.
 import { BATCH_PROBE } from "@sotto/deploy/chain/precompiles";
 import {
-  BLOCK_NUMBER_PROBE,
   CHAIN_ID_PROBE,
   CODE_PROBE,
   GAS_PROBE,
@@ -85,11 +84,6 @@ export const LACKING_CHAINS: readonly LackingChain[] = [
     property: "pairings of a batch",
     found: "costs 5460000 gas",
     alter: probe(BATCH_PROBE, { result: `0x${word(1n)}${word(1n)}${word(5_460_000n)}` }),
-  },
-  {
-    property: "block numbers",
-    found: "see block 23000000,",
-    alter: probe(BLOCK_NUMBER_PROBE, { result: `0x${word(23_000_000n)}` }),
   },
   { property: "times", found: "see the time 1 after", alter: probe(TIME_PROBE, { result: `0x${word(1n)}` }) },
   { property: "times", found: "not in seconds", alter: header("latest", { timestamp: "0x19b00000000" }) },

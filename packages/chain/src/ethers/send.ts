@@ -15,7 +15,10 @@ export async function sendCall(
   confirmations = 1,
 ): Promise<TransactionReceipt> {
   try {
-    const receipt = await (await signer.sendTransaction({ to, data })).wait(confirmations);
+    // A call that begins a checkpoint costs more than one that adds to the newest, as the estimate may have.
+    const gas = await signer.estimateGas({ to, data });
+    const sent = await signer.sendTransaction({ to, data, gasLimit: gas + gas / 4n });
+    const receipt = await sent.wait(confirmations);
     if (receipt?.status === 1) return receipt;
     throw new ChainError("TRANSACTION_FAILED", `transaction ${receipt?.hash ?? ""} to ${to} was not executed`);
   } catch (cause) {

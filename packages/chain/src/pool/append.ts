@@ -1,12 +1,17 @@
 import {
-  appendEnd,
+  type Address,
+  type Bytes32,
+  CHECKPOINT_LEAVES,
+  foldQueue,
+  MAX_APPEND_LEAVES,
   type NoteTree,
-  pendingCheckpoints,
   prepareAppend,
-  type QueuedLeaf,
-  type QueueStart,
 } from "@sotto/protocol";
 import { ChainError } from "../errors.ts";
+import type { Block } from "../rpc/values.ts";
+import { type ChainSource, inconsistent } from "../source.ts";
+import type { NewestCheckpoint } from "./newest-checkpoint.ts";
+import { poolViews, type QueueStart, type QueueState } from "./views.ts";
 
 /** The arguments of the pool's `append`, which moves queued notes into the tree. */
 export interface AppendCall {
@@ -18,6 +23,16 @@ export interface AppendCall {
   proof: readonly string[];
   /** Number of the checkpoint at which the append ends, decimal. */
   sequence: string;
+}
+
+/** An append and where it ends. */
+export interface ProvedAppend {
+  /** The arguments of the pool's `append`. */
+  readonly append: AppendCall;
+  /** Where the next append starts. */
+  readonly end: QueueStart;
+  /** The contract's `checkpoint(end.lastAppended)`. If it is another one, the append would revert. */
+  readonly chain: Bytes32;
 }
 
 /** Proves appends; for example a prover of @sotto/prover. */
@@ -34,15 +49,21 @@ export interface AppendProver {
 export interface AppendOptions {
   /** EIP-155 id of the pool's chain. The proof is valid for this chain and pool only. */
   chainId: bigint;
-  /** Address of the pool, 20 bytes, hex with 0x. */
-  pool: string;
-  /** The contract's queue in the block up to which `queue` was read. */
-  start: QueueStart;
-  /**
-   * The leaves that are not in the tree yet, in order. At least as many as fit in one append, if there are that many.
-   */
-  queue: readonly QueuedLeaf[];
-  /** The tree with the first `start.appended` leaves. */
+  /** Address of the pool. */
+  pool: Address;
+  /** Where the contract's checkpoints are read. */
+  chain: ChainSource;
+  /** The block whose state `queue` is. */
+  block: Block;
+  /** The contract's queue in that block. */
+  queue: QueueState;
+  /** Tells whether the newest checkpoint can still grow. Keep it between appends. */
+  newest: NewestCheckpoint;
+  /** The end of an earlier append, which is not in that block. Default: the tree's end. */
+  after?: QueueStart | undefined;
+  /** The leaves from there on, in order: 64, or all that were queued up to that block. More are ignored. */
+  leaves: readonly bigint[];
+  /** The tree with all leaves before them. */
   tree: () => NoteTree | Promise<NoteTree>;
   /** Proves the circuit note_append. */
   prover: AppendProver;
@@ -51,15 +72,21 @@ export interface AppendOptions {
 }
 
 /**
- * Proves the next append, with as many leaves as possible.
- * @returns undefined if the queue is empty
- * @throws ChainError PROOF_MISMATCH
+ * Proves the next append, with as many leaves as possible. It ends at a checkpoint that no later block can change, so it is
+ * valid until another append lands.
+ * @returns undefined if there is none now: the queue is empty, or too short until its newest checkpoint can no longer grow
+ * @throws ChainError PROOF_MISMATCH, NODE_INCONSISTENT, and faults of nodes
  */
-export async function proveAppend(options: AppendOptions): Promise<AppendCall | undefined> {
-  const { chainId, pool, start, queue, prover, signal } = options;
-  const end = appendEnd(start, pendingCheckpoints(start, queue));
+export async function proveAppend(options: AppendOptions): Promise<ProvedAppend | undefined> {
+  const { chainId, pool, queue, after, prover, signal } = options;
+  const { appended } = after ?? queue;
+  const end = await findEnd(options);
   if (end === undefined) return undefined;
-  const leaves = queue.slice(0, end.count - start.appended).map(({ leaf }) => leaf);
+  const { count, sequence, chain } = end;
+  // The contract's rule. It is not known what is queued when an earlier append lands.
+  const reachesDue = after === undefined && appended + count >= queue.due;
+  if (count <= CHECKPOINT_LEAVES && !reachesDue) return undefined;
+  const leaves = options.leaves.slice(0, count);
   const prepared = prepareAppend({ chainId, pool, tree: await options.tree(), leaves });
   const proved = await prover.prove("note_append", prepared.input, { signal });
   if (proved.publicSignals.join() !== prepared.publicSignals.join())
@@ -67,10 +94,50 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
       "PROOF_MISMATCH",
       "the prover returned a proof of a different statement than the given note_append",
     );
-  return {
+  const append = {
     newRoot: String(prepared.newRoot),
     leaves: leaves.map(String),
     proof: proved.proof,
-    sequence: String(end.sequence),
+    sequence: String(sequence),
   };
+  return { append, end: { appended: appended + count, lastAppended: sequence }, chain };
+}
+
+/** A checkpoint at which an append may end: its number, the leaves up to there, and the contract's chain after them. */
+interface End {
+  readonly sequence: number;
+  readonly count: number;
+  readonly chain: Bytes32;
+}
+
+/**
+ * The last final checkpoint within 64 leaves. The contract's own chains show which leaves a checkpoint includes, so neither
+ * times of blocks nor a second implementation of the contract's rules is needed, and a node cannot invent a checkpoint.
+ */
+async function findEnd({ chain, pool, block, queue, newest, ...options }: AppendOptions): Promise<End | undefined> {
+  const { appended, lastAppended } = options.after ?? queue;
+  const views = poolViews(chain, pool);
+  const final = (await newest.isFinal(chain, block, queue)) ? queue.newest : queue.newest - 1;
+  // Each checkpoint has a leaf at least.
+  let last = Math.min(final, lastAppended + MAX_APPEND_LEAVES);
+  if (last <= lastAppended) return undefined;
+  const counts = new Map<Bytes32, number>();
+  let folded = await views.checkpoint(lastAppended, block.number);
+  for (const [index, leaf] of options.leaves.slice(0, MAX_APPEND_LEAVES).entries()) {
+    folded = foldQueue(folded, leaf);
+    counts.set(folded, index + 1);
+  }
+  let found: End | undefined;
+  // Binary search: the checkpoints up to `found` are within the leaves, those after `last` are not.
+  for (let next = last; last > (found?.sequence ?? lastAppended); ) {
+    const value = await views.checkpoint(next, block.number);
+    const count = counts.get(value);
+    if (count === undefined) last = next - 1;
+    else found = { sequence: next, count, chain: value };
+    next = Math.ceil(((found?.sequence ?? lastAppended) + last) / 2);
+  }
+  // The first one has at most 32 leaves, so it is within any 64.
+  if (found === undefined)
+    throw inconsistent(chain, `has another checkpoint ${lastAppended + 1} than the leaves from ${appended} on`);
+  return found;
 }

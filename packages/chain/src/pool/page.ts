@@ -1,4 +1,3 @@
-import type { QueuedLeaf } from "@sotto/protocol";
 import { type ChainSource, inconsistent } from "../source.ts";
 import { decodeEvent, type PoolEvent, queuedLeaves } from "./events.ts";
 import { withTimes } from "./times.ts";
@@ -9,6 +8,14 @@ export interface QueueCounts {
   leaves: number;
   /** At most `leaves`. */
   appended: number;
+}
+
+/** A queued commitment. */
+export interface QueuedLeaf {
+  /** The commitment, 1 to p - 1. */
+  leaf: bigint;
+  /** The block that queued it. */
+  blockNumber: number;
 }
 
 /** One append: the tree has `size` leaves and this root after it. */

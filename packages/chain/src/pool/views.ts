@@ -1,4 +1,4 @@
-import { type Address, type Bytes32, emptyRoots, parseAddress, type QueueStart, TREE_DEPTH } from "@sotto/protocol";
+import { type Address, type Bytes32, emptyRoots, parseAddress, TREE_DEPTH } from "@sotto/protocol";
 import { CallReverted, ChainError } from "../errors.ts";
 import type { Log } from "../rpc/values.ts";
 import { type ChainSource, inconsistent, useNode } from "../source.ts";
@@ -13,10 +13,26 @@ export interface PoolFacts {
   readonly smallestDeposit: bigint;
 }
 
-/** The state of a pool's queue. */
+/** Where an append starts: at the end of the tree. */
+export interface QueueStart {
+  /** Number of leaves in the tree, 0 to 2^30: the index of the first queued leaf. */
+  readonly appended: number;
+  /** Sequence of the checkpoint at which the tree ends, 0 to 2^30; 0 if the tree is empty. */
+  readonly lastAppended: number;
+}
+
+/** The state of a pool's queue: `INoteTree.QueueState`. */
 export interface QueueState extends QueueStart {
   /** Number of leaves ever queued; `appended` of them are in the tree. */
   readonly size: number;
+  /** Number of leaves ever queued at the last append. The next one must reach it, or have more than 32 leaves. */
+  readonly due: number;
+  /** Sequence of the newest checkpoint; those after `lastAppended` are pending. */
+  readonly newest: number;
+  /** Number of leaves in the newest checkpoint, 0 to 32; 0 if an append ended there. */
+  readonly newestLeaves: number;
+  /** Time of the blocks that queued them, seconds; 0 if an append ended there. */
+  readonly newestTime: number;
 }
 
 /** View functions of a pool. `block` selects the state; default: the newest block. */
@@ -31,6 +47,8 @@ export interface PoolViews {
   root(block?: number): Promise<bigint>;
   /** The notes that wait to be appended, and the tree's size. */
   queue(block?: number): Promise<QueueState>;
+  /** The keccak chain after the last leaf of a checkpoint from `lastAppended` to `newest`. @throws CallReverted for others */
+  checkpoint(sequence: number, block?: number): Promise<Bytes32>;
 }
 
 /**
@@ -48,9 +66,13 @@ export function poolViews(source: ChainSource, pool: Address): PoolViews {
     root: async (block) => BigInt(await one("root", [], block)),
     async queue(block) {
       const words = await readWords(source, { to: pool, data: poolCalldata("queue", []), name: "queue" }, 7, block);
-      const [size, appended, , lastAppended] = words.map(Number);
-      return { size: size!, appended: appended!, lastAppended: lastAppended! };
+      const counters = words.map(Number);
+      const [size, appended, due, lastAppended, newest, newestLeaves, newestTime] = counters as Counters;
+      if (!counters.every(Number.isSafeInteger) || due > size)
+        throw inconsistent(source, "returned impossible counters of the queue");
+      return { size, appended, due, lastAppended, newest, newestLeaves, newestTime };
     },
+    checkpoint: (sequence, block) => one("checkpoint", [BigInt(sequence)], block),
   };
 }
 
@@ -112,6 +134,9 @@ export function showsSettled(logs: readonly Log[], pool: Address, nullifier: big
 /** Whether an error means that the contract is not the expected one, and not that the nodes failed. */
 export const isAnotherContract = (error: unknown): boolean =>
   error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
+
+/** The words of `INoteTree.QueueState`. */
+type Counters = [number, number, number, number, number, number, number];
 
 interface ViewCall {
   readonly to: Address;

@@ -5,8 +5,6 @@ const RETURN_WORD = "60005260206000f3";
 
 /** CHAINID */
 export const CHAIN_ID_PROBE = `0x46${RETURN_WORD}`;
-/** NUMBER */
-export const BLOCK_NUMBER_PROBE = `0x43${RETURN_WORD}`;
 /** TIMESTAMP */
 export const TIME_PROBE = `0x42${RETURN_WORD}`;
 /** GAS */

@@ -3,7 +3,6 @@
 import { type Ask, askOr, parseQuantity, readHeader, run } from "./ask.ts";
 import { batchProblem, missingPrecompiles } from "./precompiles.ts";
 import {
-  BLOCK_NUMBER_PROBE,
   CHAIN_ID_PROBE,
   CODE_PROBE,
   GAS_PROBE,
@@ -32,8 +31,6 @@ export interface ChainProperty {
   find(ask: Ask): Promise<string | undefined>;
 }
 
-/** Maximum difference, blocks: a chain grows by less between two requests, and nodes behind one address lag by less. */
-const MAX_BLOCKS_APART = 1_000n;
 /** Maximum seconds by which a node behind the same address may be late. */
 const MAX_SECONDS_APART = 1_000n;
 /** Times after the year 2200 are not in seconds. */
@@ -115,23 +112,8 @@ export const CHAIN_PROPERTIES: readonly ChainProperty[] = [
     find: batchProblem,
   },
   {
-    name: "block numbers",
-    why: "The pool closes its checkpoints by block number, and appenders compute the same checkpoints from its events.",
-    test: "`NUMBER`, run by `eth_call`, equals `eth_blockNumber`, give or take 1,000 blocks",
-    consequence: "notes could not be appended",
-    find: async (ask) => {
-      const seen = parseQuantity(await run(ask, BLOCK_NUMBER_PROBE));
-      const said = parseQuantity(await askOr(ask, "eth_blockNumber", []));
-      if (seen !== undefined && said !== undefined) {
-        const apart = seen - said;
-        if (apart < MAX_BLOCKS_APART && apart > -MAX_BLOCKS_APART) return undefined;
-      }
-      return `contracts see block ${seen ?? "nothing"}, but the node reports ${said ?? "nothing"}`;
-    },
-  },
-  {
     name: "times",
-    why: "Payments, withdrawals and authorizations expire at a time in seconds. A time that goes back would make an expired one valid.",
+    why: "Payments, withdrawals and authorizations expire at a time in seconds, and the queue's checkpoints close by it. A time that goes back would make an expired payment valid.",
     test: "the times of the newest eight blocks do not decrease and are seconds; `TIMESTAMP`, run by `eth_call`, is not before them",
     consequence: "payments could settle after they expired",
     find: async (ask) => {

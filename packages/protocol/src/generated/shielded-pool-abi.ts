@@ -45,7 +45,7 @@ export const shieldedPoolAbi = [
   {"inputs":[],"name":"noteAppendVerifier","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"noteHasher","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"paymentVerifier","outputs":[{"name":"","type":"address"}],"stateMutability":"view","type":"function"},
-  {"inputs":[],"name":"queue","outputs":[{"components":[{"name":"size","type":"uint256"},{"name":"appended","type":"uint256"},{"name":"due","type":"uint256"},{"name":"lastAppended","type":"uint256"},{"name":"newest","type":"uint256"},{"name":"newestLeaves","type":"uint256"},{"name":"newestBlock","type":"uint256"}],"name":"","type":"tuple"}],"stateMutability":"view","type":"function"},
+  {"inputs":[],"name":"queue","outputs":[{"components":[{"name":"size","type":"uint256"},{"name":"appended","type":"uint256"},{"name":"due","type":"uint256"},{"name":"lastAppended","type":"uint256"},{"name":"newest","type":"uint256"},{"name":"newestLeaves","type":"uint256"},{"name":"newestTime","type":"uint256"}],"name":"","type":"tuple"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"ringSize","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[],"name":"root","outputs":[{"name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
   {"inputs":[{"components":[{"name":"proof","type":"uint256[8]"},{"name":"signals","type":"uint256[10]"},{"name":"validUntil","type":"uint64"},{"name":"resourceDigest","type":"bytes32"}],"name":"payments","type":"tuple[]"}],"name":"settle","outputs":[{"name":"outcomes","type":"uint8[]"}],"stateMutability":"nonpayable","type":"function"},

@@ -10,9 +10,13 @@ export type Signer = Awaited<ReturnType<Connection["ethers"]["getSigners"]>>[num
 
 export const SMALLEST_DEPOSIT = 10_000n;
 
-/** Starts a new in-process chain. */
-export async function connect(chainId = 31337): Promise<Connection> {
-  return network.create({ network: "node", override: { chainId } });
+/**
+ * Starts a new in-process chain.
+ * @param sharesTimes whether blocks mined in the same second have the same time. By default, each has a later one, so that
+ * the leaves of each block are in their own checkpoint.
+ */
+export async function connect(chainId = 31337, sharesTimes = false): Promise<Connection> {
+  return network.create({ network: "node", override: { chainId, allowBlocksWithSameTimestamp: sharesTimes } });
 }
 
 export interface Deployed {
@@ -29,6 +33,8 @@ export interface DeployOptions {
   readonly ringSize?: number;
   /** Token to use instead of the test dollar. */
   readonly token?: string;
+  /** Whether blocks may have the same time. */
+  readonly sharesTimes?: boolean;
 }
 
 /** Deploys what all pools of a chain share: the verifiers of the development keys and the hash library. */

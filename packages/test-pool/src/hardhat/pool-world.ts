@@ -46,7 +46,7 @@ export class PoolWorld {
   }
 
   static async create(seed: string, options: DeployOptions & { chainId?: number } = {}): Promise<PoolWorld> {
-    const deployed = await deployPool(await connect(options.chainId), options);
+    const deployed = await deployPool(await connect(options.chainId, options.sharesTimes), options);
     const world = new PoolWorld(deployed, new Random(seed), options.ringSize);
     const [payer] = deployed.signers;
     await deployed.token.mint(payer!.address, 10n ** 15n);
@@ -77,7 +77,8 @@ export class PoolWorld {
   }
 
   /** Records in the oracle what a mined transaction queued, from its events. */
-  record(receipt: TransactionReceipt): void {
+  async record(receipt: TransactionReceipt): Promise<void> {
+    const { timestamp } = await receipt.getBlock();
     for (const log of receipt.logs) {
       if (log.address !== this.deployed.poolAddress) continue;
       const event = this.pool.interface.parseLog(log);
@@ -85,14 +86,14 @@ export class PoolWorld {
       const { commitment, recipientCommitment, changeCommitment } = event.args.toObject();
       const leaves = event.name === "Settled" ? [recipientCommitment, changeCommitment] : [commitment];
       if (event.name === "Appended" || event.name === "Skipped") continue;
-      this.queue.push(leaves, receipt.blockNumber);
+      this.queue.push(leaves, timestamp);
     }
   }
 
   async mined(sent: Promise<ContractTransactionResponse>): Promise<TransactionReceipt> {
     const receipt = await (await sent).wait();
     if (receipt === null) throw new Error("the transaction was not mined");
-    this.record(receipt);
+    await this.record(receipt);
     return receipt;
   }
 

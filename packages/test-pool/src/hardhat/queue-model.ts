@@ -7,12 +7,15 @@ const APPEND_LEAVES = 64;
 
 interface QueuedLeaf {
   readonly leaf: bigint;
-  readonly block: number;
+  /** Time of the block that queued it, seconds. */
+  readonly time: number;
 }
 
 /** A pending checkpoint. */
 export interface Checkpoint {
   readonly leaves: readonly bigint[];
+  /** Time of their blocks, seconds. */
+  readonly time: number;
   readonly sequence: bigint;
   /** The keccak chain after its last leaf. */
   readonly chain: string;
@@ -28,7 +31,7 @@ export interface AppendCall {
 
 /**
  * The queue as the interface describes it to an appender, without the contract's bookkeeping: the pending leaves are a
- * list, and the block numbers alone determine its checkpoints. The contract must agree with it.
+ * list, and the times of their blocks alone determine its checkpoints. The contract must agree with it.
  */
 export class QueueModel {
   readonly ringSize: number;
@@ -68,12 +71,12 @@ export class QueueModel {
     return this.checkpoints().at(-1)?.chain ?? this.#appendedChain;
   }
 
-  /** Pending checkpoints in order. A new checkpoint begins if the block changes or if the last one has 32 leaves. */
+  /** Pending checkpoints in order. A new checkpoint begins if the time changes or if the last one has 32 leaves. */
   checkpoints(pending: readonly QueuedLeaf[] = this.#pending): Checkpoint[] {
     const runs: QueuedLeaf[][] = [];
     for (const entry of pending) {
       const run = runs.at(-1);
-      if (run === undefined || run.length === CHECKPOINT_LEAVES || run[0]!.block !== entry.block) runs.push([entry]);
+      if (run === undefined || run.length === CHECKPOINT_LEAVES || run[0]!.time !== entry.time) runs.push([entry]);
       else run.push(entry);
     }
     let chain = this.#appendedChain;
@@ -81,18 +84,19 @@ export class QueueModel {
     return runs.map((run, i) => {
       for (const { leaf } of run) chain = foldQueue(chain, leaf);
       count += run.length;
-      return { leaves: run.map(({ leaf }) => leaf), sequence: this.#lastAppended + BigInt(i + 1), chain, count };
+      const leaves = run.map(({ leaf }) => leaf);
+      return { leaves, time: run[0]!.time, sequence: this.#lastAppended + BigInt(i + 1), chain, count };
     });
   }
 
-  /** Whether this many leaves fit in this block: all but one slot of the ring may have pending checkpoints. */
-  accepts(leaves: number, block: number): boolean {
-    const added = Array.from({ length: leaves }, () => ({ leaf: 1n, block }));
+  /** Whether this many leaves fit at this time: all but one slot of the ring may have pending checkpoints. */
+  accepts(leaves: number, time: number): boolean {
+    const added = Array.from({ length: leaves }, () => ({ leaf: 1n, time }));
     return this.checkpoints([...this.#pending, ...added]).length < this.ringSize;
   }
 
-  push(leaves: readonly bigint[], block: number): void {
-    for (const leaf of leaves) this.#pending.push({ leaf, block });
+  push(leaves: readonly bigint[], time: number): void {
+    for (const leaf of leaves) this.#pending.push({ leaf, time });
   }
 
   /** The append of the first `count` checkpoints. */

@@ -12,7 +12,7 @@ const LAYOUT = [
   ["lastAppended", 32],
   ["newest", 32],
   ["newestLeaves", 8],
-  ["newestBlock", 64],
+  ["newestTime", 64],
 ] as const;
 
 type Counters = Record<(typeof LAYOUT)[number][0], bigint>;

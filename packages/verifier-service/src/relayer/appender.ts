@@ -1,6 +1,14 @@
-import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
+import {
+  CallReverted,
+  ChainError,
+  NewestCheckpoint,
+  type ProvedAppend,
+  poolViews,
+  proveAppend,
+  type QueueStart,
+} from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
-import { CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, NoteTree, parseAddress, type QueueStart } from "@sotto/protocol";
+import { type Address, CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
 import { createTreeKernel } from "@sotto/prover/scan";
 import type { OutboxTransaction } from "../store/index.ts";
 import { atHead } from "./chain-reads.ts";
@@ -10,11 +18,9 @@ import type { Sender } from "./sender.ts";
 import type { RelayerProver } from "./types.ts";
 
 /** A proved append. It is valid only if the tree has exactly `start.appended` leaves. */
-interface Planned {
+interface Planned extends Pick<ProvedAppend, "end" | "chain"> {
   data: string;
   start: QueueStart;
-  /** The queue's start after this append. */
-  end: QueueStart;
   newRoot: string;
   sent: boolean;
 }
@@ -40,12 +46,15 @@ const PAGE = 10_000;
 /**
  * Moves queued notes into the tree. A proof takes about a second, so it is made while the rounds continue. If the next append
  * has more than 32 notes, it is proved for the tree as it will be after those that are sent, so several can be in one block.
+ * An append ends at a checkpoint that is final, so later notes cannot make its proof stale.
  * Anyone may append: if another sender appends first, the proofs are lost, and the next one starts from the chain's state.
  */
 export class Appender {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
   readonly #prover: RelayerProver;
+  readonly #pool: Address;
+  readonly #newest: NewestCheckpoint;
   readonly #tree = new NoteTree();
   #proving: Promise<void> | undefined;
   /** Oldest first; each starts where the one before it ends. Those that are sent come first. */
@@ -65,9 +74,11 @@ export class Appender {
     this.#context = context;
     this.#sender = sender;
     this.#prover = prover;
+    this.#pool = parseAddress(context.pool.pool);
+    this.#newest = new NewestCheckpoint(context.monotonic);
   }
 
-  /** @returns whether an append was sent or a proof was started */
+  /** @param onProved called after each proof @returns whether an append was sent */
   async append(round: Round, onProved: () => void): Promise<boolean> {
     const { store, log, clock, metrics } = this.#context;
     const open = await store.outbox.open();
@@ -91,9 +102,8 @@ export class Appender {
       })
       .finally(() => {
         this.#proving = undefined;
-        onProved();
       });
-    return true;
+    return sent;
   }
 
   /** Adapts how many appends are sent at once. @param succeeded whether the append in a block executed without a revert */
@@ -177,11 +187,17 @@ export class Appender {
     return sentOne;
   }
 
-  async #send({ data }: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
+  async #send(planned: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
     const { chain, address, pool, market, log } = this.#context;
+    const { data, end } = planned;
     try {
       const call = { from: address, to: pool.pool, data };
       const gas = isFirst ? await atHead(chain, round, (node) => node.estimateGas(call)) : undefined;
+      // No node can simulate the others yet, but the contract must still have the checkpoint that was proved.
+      if (!isFirst) {
+        const value = await poolViews(chain, this.#pool).checkpoint(end.lastAppended, round.head.number);
+        if (value !== planned.chain) return "stale";
+      }
       const gasLimit = gas === undefined ? GAS_LIMIT + (await market.dataGas(pool.pool, data)) : gas + gas / 4n;
       const plan = { kind: "append" as const, to: pool.pool, data, gasLimit, operationIds: [] };
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
@@ -209,22 +225,28 @@ export class Appender {
 
   async #prove(appended: number, { head }: Round): Promise<Planned | undefined> {
     const { store, chain, pool } = this.#context;
-    const start = this.#planned.at(-1)?.end ?? (await poolViews(chain, parseAddress(pool.pool)).queue(head.number));
+    const queue = await poolViews(chain, this.#pool).queue(head.number);
+    const after = this.#planned.at(-1)?.end;
     // The contract's state is newer than the events that were read. The next round reads both again.
-    if (this.#planned.length === 0 && start.appended !== appended) return undefined;
-    const rows = await store.ledger.leaves(start.appended, 3 * MAX_APPEND_LEAVES);
-    const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
-    const append = await proveAppend({
+    if (after === undefined && queue.appended !== appended) return undefined;
+    const start = after ?? queue;
+    const rows = await store.ledger.leaves(start.appended, MAX_APPEND_LEAVES);
+    const proved = await proveAppend({
       chainId: pool.chainId,
-      pool: pool.pool,
-      start,
+      pool: this.#pool,
+      chain,
+      block: head,
       queue,
+      newest: this.#newest,
+      after,
+      leaves: rows.map(({ commitment }) => BigInt(commitment)),
       prover: this.#prover,
       tree: () => this.#treeAt(start.appended),
     });
-    if (append === undefined) return undefined;
-    const end = { appended: start.appended + append.leaves.length, lastAppended: Number(append.sequence) };
-    return { data: appendCall(pool.pool, append).data, start, end, newRoot: append.newRoot, sent: false };
+    if (proved === undefined) return undefined;
+    const { append, end, chain: checkpoint } = proved;
+    const data = appendCall(pool.pool, append).data;
+    return { data, start, end, chain: checkpoint, newRoot: append.newRoot, sent: false };
   }
 
   /** The tree with its first `size` leaves, checked against the root of the append that ended there. */

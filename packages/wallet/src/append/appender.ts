@@ -1,5 +1,16 @@
-import { type AppendCall, abortable, ChainError, type ChainSource, poolViews, proveAppend } from "@sotto/chain";
-import type { NoteTree, QueueStart } from "@sotto/protocol";
+import {
+  type AppendCall,
+  abortable,
+  type Block,
+  ChainError,
+  type ChainSource,
+  delay,
+  NewestCheckpoint,
+  poolViews,
+  proveAppend,
+  type QueueState,
+} from "@sotto/chain";
+import type { NoteTree } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
@@ -30,6 +41,8 @@ export interface PreparedNoteAppend {
 }
 
 const MAX_TRIES = 5;
+/** Pause until the newest checkpoint is read again, ms. */
+const GROWING_PAUSE_MS = 250;
 
 /**
  * Moves queued notes into the tree. Anyone can do this: it needs gas but no key. The appender works on the newest block
@@ -43,6 +56,7 @@ export class NoteAppender {
   readonly #sync: PoolSync;
   readonly #tree: TreeView;
   readonly #store: Store;
+  readonly #newest = new NewestCheckpoint();
   readonly #lock = new Lock();
 
   private constructor(
@@ -85,7 +99,8 @@ export class NoteAppender {
   }
 
   /**
-   * Scans the chain and proves the next append, with as many leaves as possible.
+   * Scans the chain and proves the next append, with as many leaves as possible. If later blocks of this second could still
+   * change where it ends, it waits until they cannot.
    * @throws WalletError QUEUE_EMPTY, ROOT_MISMATCH; ChainError NODE_INCONSISTENT, PROOF_MISMATCH
    */
   prepare(options: ScanOptions = {}): Promise<PreparedNoteAppend> {
@@ -93,31 +108,43 @@ export class NoteAppender {
   }
 
   async #prepare({ onProgress, signal }: ScanOptions): Promise<PreparedNoteAppend> {
-    const start = await this.#queueStart(onProgress, signal);
-    const { ledger } = this.#sync;
-    const blocks = ledger.leafBlocks(start.appended);
-    const queue = ledger.leaves.slice(start.appended).map((leaf, i) => ({ leaf, blockNumber: blocks[i]! }));
-    const append = await proveAppend({
-      chainId: this.pool.chainId,
-      pool: this.pool.pool,
-      start,
-      queue,
-      tree: () => this.#newestTree(),
-      prover: this.#prover,
-      signal,
-    });
-    if (append === undefined) throw new WalletError("QUEUE_EMPTY", "the queue is empty; there is nothing to append");
-    const count = append.leaves.length;
-    return { append, count, left: queue.length - count };
+    const { chainId, pool } = this.pool;
+    for (;;) {
+      const { block, queue } = await this.#readQueue(onProgress, signal);
+      const leaves = this.#sync.ledger.leaves.slice(queue.appended);
+      if (leaves.length === 0) throw new WalletError("QUEUE_EMPTY", "the queue is empty; there is nothing to append");
+      const proved = await proveAppend({
+        chainId,
+        pool,
+        chain: abortable(this.#chain, signal),
+        block,
+        queue,
+        newest: this.#newest,
+        leaves,
+        tree: () => this.#newestTree(),
+        prover: this.#prover,
+        signal,
+      });
+      if (proved !== undefined) {
+        const count = proved.append.leaves.length;
+        return { append: proved.append, count, left: leaves.length - count };
+      }
+      await delay(GROWING_PAUSE_MS, signal);
+    }
   }
 
   /** The state of the queue at exactly the block up to which events were read. */
-  async #queueStart(onProgress: ScanOptions["onProgress"], signal?: AbortSignal): Promise<QueueStart> {
+  async #readQueue(
+    onProgress: ScanOptions["onProgress"],
+    signal?: AbortSignal,
+  ): Promise<{ readonly block: Block; readonly queue: QueueState }> {
+    const chain = abortable(this.#chain, signal);
     for (let i = 0; i < MAX_TRIES; i += 1) {
       await this.#sync.scan(onProgress, signal);
       const { ledger, height } = this.#sync;
-      const { size, ...start } = await poolViews(abortable(this.#chain, signal), this.pool.pool).queue(height);
-      if (size === ledger.leaves.length && start.appended === ledger.appended) return start;
+      const [block, queue] = [await chain.block(height), await poolViews(chain, this.pool.pool).queue(height)];
+      const isSame = queue.size === ledger.leaves.length && queue.appended === ledger.appended;
+      if (block !== undefined && isSame) return { block, queue };
     }
     throw new ChainError(
       "NODE_INCONSISTENT",

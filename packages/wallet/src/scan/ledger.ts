@@ -65,18 +65,4 @@ export class Ledger {
       return end > leafIndex;
     });
   }
-
-  /** Block numbers of the leaves from index `start` on, in order. */
-  leafBlocks(start: number): number[] {
-    const blocks: number[] = [];
-    let end = this.leaves.length;
-    for (let p = this.pages.length - 1; p >= 0 && end > start; p -= 1) {
-      const runs = this.pages[p]!.runs;
-      for (let r = runs.length - 1; r >= 0 && end > start; r -= 1) {
-        const [block, count] = runs[r]!;
-        for (let i = 0; i < count && end > start; i += 1, end -= 1) blocks.push(block);
-      }
-    }
-    return blocks.reverse();
-  }
 }

@@ -48,8 +48,7 @@ export interface PendingCheckpoint {
   /** The first leaf's index. */
   readonly start: number;
   readonly leaves: number;
-  readonly blockNumber: number;
-  /** Time at which its first leaf was queued, seconds. */
+  /** Time at which its leaves were queued, seconds. */
   readonly timestamp: number;
 }
 

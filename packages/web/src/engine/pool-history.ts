@@ -119,15 +119,15 @@ export class PoolHistory {
     };
   }
 
-  /** The contract closes a checkpoint when the block changes or when it has 32 leaves. */
+  /** The contract begins a checkpoint when the time of the block changes and when the newest one has 32 leaves. */
   #checkpoints(): PendingCheckpoint[] {
     const found: PendingCheckpoint[] = [];
     for (let leaf = this.#totals.inTree; leaf < this.#totals.notes; leaf += 1) {
-      const { blockNumber, timestamp } = this.#events[this.#leaves[leaf]!]!;
+      const { timestamp } = this.#events[this.#leaves[leaf]!]!;
       const last = found.at(-1);
-      if (last?.blockNumber === blockNumber && last.leaves < CHECKPOINT_LEAVES)
+      if (last?.timestamp === timestamp && last.leaves < CHECKPOINT_LEAVES)
         found[found.length - 1] = { ...last, leaves: last.leaves + 1 };
-      else found.push({ start: leaf, leaves: 1, blockNumber, timestamp });
+      else found.push({ start: leaf, leaves: 1, timestamp });
     }
     return found;
   }
