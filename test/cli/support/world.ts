@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
-import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
@@ -16,7 +16,7 @@ import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { Cli } from "./cli.ts";
 
 export interface CliWorld extends DeploymentManifest {
-  readonly node: LocalNode;
+  readonly node: Pick<DeployedNode, "url">;
   readonly provider: JsonRpcProvider;
   readonly service: ServiceChild;
   /** Path of the JSON file that deploy:local writes. */
@@ -29,14 +29,16 @@ export interface CliWorld extends DeploymentManifest {
 export const placeOf = ({ chainId, pool }: CliWorld) => ({ chainId: BigInt(chainId), pool });
 
 let shared: Promise<CliWorld> | undefined;
+const ending: (() => Promise<unknown>)[] = [];
 
 export function openCliWorld(): Promise<CliWorld> {
-  shared ??= create();
+  shared ??= startDeployedNode().then(createCliWorld);
   return shared;
 }
 
-async function create(): Promise<CliWorld> {
-  const node = await startDeployedNode();
+/** Starts a service on a node of the caller's own. Both end after all tests of the folder. */
+export async function createCliWorld(node: DeployedNode): Promise<CliWorld> {
+  ending.push(() => node.stop());
   const { deployment } = node;
   const folder = temporaryFolder("cli-world");
   const deploymentFile = join(folder, "deployment.json");
@@ -63,25 +65,16 @@ async function create(): Promise<CliWorld> {
     SOTTO_PHONE_KEYS: join(folder, "phone-keys"),
     SOTTO_PHONE_STORE: `sqlite:${join(folder, "phone.sqlite")}`,
   });
-  const provider = new JsonRpcProvider(node.url, undefined, {
-    staticNetwork: true,
-    cacheTimeout: -1,
-    pollingInterval: 50,
-  });
+  ending.push(() => service.close());
+  const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
+  const provider = new JsonRpcProvider(node.url, undefined, options);
+  ending.push(async () => provider.destroy());
   return { ...deployment, node, provider, service, deploymentFile, codes };
 }
 
-/** Stops the chain and the service after all tests of the folder. */
-async function closeCliWorld(): Promise<void> {
-  if (shared === undefined) return;
-  const { provider, node, service } = await shared;
-  shared = undefined;
-  await service.close();
-  provider.destroy();
-  await node.stop();
-}
-
-atEnd(closeCliWorld);
+atEnd(async () => {
+  for (let end = ending.pop(); end; end = ending.pop()) await end();
+});
 
 const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
 
