@@ -24,8 +24,8 @@ describe("a pool on Anvil", function () {
     await books.deposit(3_000_000n, 2_000_000n);
     await books.pay(1_250_000n);
     await books.audit();
-    const settle = [await books.verified(400_000n), await books.verified(600_001n)];
-    const transactions = await Promise.all(settle.map((send) => send()));
+    const verified = [await books.verified(400_000n), await books.verified(600_001n)];
+    const transactions = await Promise.all(verified.map(({ settle }) => settle()));
     for (const hash of transactions) expect((await world.provider.getTransactionReceipt(hash))!.status).to.equal(1);
     await books.audit();
     await books.withdraw(1_000_000n);
@@ -34,7 +34,7 @@ describe("a pool on Anvil", function () {
 
   it("returns the first outcome if a payment is settled again", async () => {
     await books.deposit(1_000_000n);
-    const settle = await books.verified(300_000n);
+    const { settle } = await books.verified(300_000n);
     expect(await settle()).to.equal(await settle());
     await books.audit();
   });

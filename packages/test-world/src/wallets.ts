@@ -17,7 +17,7 @@ import {
 } from "@sotto/wallet";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { PATIENT } from "./patient.ts";
-import { startServiceChild } from "./service-child.ts";
+import { type ServiceChild, startServiceChild } from "./service-child.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -58,9 +58,14 @@ async function create(settings: Readonly<Record<string, string>>): Promise<World
 
 /**
  * Opens a world on a node of the caller's own, which is stopped after all tests of the run.
- * @param settings the settings of the service, in addition to its usual ones
+ * @param settings the settings of the service, in addition to its usual ones @param start starts the service with all its
+ * settings
  */
-export async function createWorld(node: DeployedNode, settings: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function createWorld(
+  node: DeployedNode,
+  settings: Readonly<Record<string, string>> = {},
+  start: (environment: Record<string, string>) => Promise<ServiceChild> = startServiceChild,
+): Promise<World> {
   ending.push(() => node.stop());
   const { deployment } = node;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
@@ -74,18 +79,19 @@ export async function createWorld(node: DeployedNode, settings: Readonly<Record<
   );
   await (await token.getFunction("mint")(depositor.address, TOKENS)).wait();
   await (await token.getFunction("approve")(deployment.pool, TOKENS)).wait();
-  const serviceUrl = await startService(deployment, node.url, settings);
+  const { url: serviceUrl, close } = await start(environmentOf(deployment, node.url, settings));
+  ending.push(close);
   return { ...deployment, node, provider, depositor, serviceUrl, service: new SottoService(serviceUrl) };
 }
 
-async function startService(
+function environmentOf(
   deployment: DeploymentManifest,
   chain: string,
   settings: Readonly<Record<string, string>>,
-): Promise<string> {
+): Record<string, string> {
   const folder = temporaryFolder("payer");
   const { privateKey } = generateKeyPairSync("ed25519");
-  const { url, close } = await startServiceChild({
+  return {
     SOTTO_PORT: "0",
     SOTTO_CHAIN_ID: String(deployment.chainId),
     SOTTO_POOL: deployment.pool,
@@ -101,9 +107,7 @@ async function startService(
     ...PATIENT,
     SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
     ...settings,
-  });
-  ending.push(close);
-  return url;
+  };
 }
 
 export interface PayerOptions {
