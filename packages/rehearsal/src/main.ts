@@ -41,7 +41,7 @@ function list(screen: Screen, texts: readonly string[]): void {
 async function rehearse(rehearsal: Rehearsal, isFresh: boolean): Promise<void> {
   const { screen, folder, copy, programs } = rehearsal;
   const start = performance.now();
-  screen.write("Rehearsal of production, on this machine and without a network. The keys are worthless.\n");
+  screen.write("Rehearsal of production, on this machine, without a network.\n");
   title(screen, "1. Ceremony");
   say(screen, "Everything runs in a copy of this checkout, .sotto/rehearsal/checkout.");
   await progress(screen, "copying what git knows, and changes that are not committed", async () =>
