@@ -54,7 +54,7 @@ describe("a wallet that a smart account funds", function () {
     const options = { amounts: AMOUNTS, account: signerOf(account), service: world.serviceUrl };
     const refused = await rejection(wallet.fund(options));
     expect(refused.code).to.equal("DEPOSIT_REFUSED");
-    expect(refused.message).to.match(/the pool would refuse it: FiatTokenV2: invalid signature$/);
+    expect(refused.message).to.match(/the token would refuse it: FiatTokenV2: invalid signature$/);
     expect([await tokensOf(account.from), await wallet.unfinishedDeposits()]).to.deep.equal([held, []]);
   };
 

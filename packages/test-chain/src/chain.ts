@@ -137,12 +137,12 @@ export class LocalChain implements ChainSource {
     return this.#contracts.some((contract) => contract.address === address) ? "0x60" : "0x";
   }
 
-  async call({ to = "", data }: Call, block?: number): Promise<string> {
+  async call({ from = SENDER, to = "", data }: Call, block?: number): Promise<string> {
     if (to === "" && this.validation !== undefined) return this.validation;
     const call = { to, data };
     const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
-    const context = { sender: SENDER, blockNumber: this.height + 1, timestamp: this.time };
+    const context = { sender: from, blockNumber: this.height + 1, timestamp: this.time };
     if (state === undefined) return viewOf(contract, call, context);
     const now = contract.snapshot();
     try {

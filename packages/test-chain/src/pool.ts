@@ -89,20 +89,11 @@ export class LocalPool implements LocalContract {
     const [ownerTags, values] = [[...tags] as bigint[], [...amounts] as bigint[]];
     const value = values.reduce((sum, amount) => sum + amount, 0n);
     const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
-    this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, context);
+    this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, {
+      ...context,
+      sender: POOL,
+    });
     return this.#deposit(ownerTags, values);
-  }
-
-  /** Executes an authorized deposit without effect. */
-  #attempt(args: Result, context: CallContext): string {
-    const [pool, token] = [this.snapshot(), this.#token.snapshot()];
-    try {
-      this.#authorized(args, context);
-      return "0x";
-    } finally {
-      this.restore(pool);
-      this.#token.restore(token);
-    }
   }
 
   #deposit(tags: bigint[], amounts: bigint[]): Log[] {
@@ -196,9 +187,8 @@ export class LocalPool implements LocalContract {
     return state.leaves.push(commitment) - 1;
   }
 
-  view(call: ContractCall, context: CallContext): string {
+  view(call: ContractCall): string {
     const { name, args } = parseCall(call);
-    if (name === "depositWithAuthorization") return this.#attempt(args, context);
     const word = [...args][0];
     const { leaves, appended, lastAppended, due, root, roots, spent, checkpoints, ...newest } = this.#state;
     const ends = [due, lastAppended, checkpoints.length - 1, newest.newestLeaves, newest.newestTime];

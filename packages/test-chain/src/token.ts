@@ -1,6 +1,6 @@
 import type { Call } from "@sotto/chain";
 import { tokenInterface } from "@sotto/chain/ethers";
-import { Signature, TypedDataEncoder, verifyTypedData } from "ethers";
+import { concat, type Result, Signature, TypedDataEncoder, toBeHex, verifyTypedData } from "ethers";
 import type { CallContext, LocalContract } from "./chain.ts";
 
 export const TOKEN = `0x${"70".repeat(20)}`;
@@ -56,7 +56,8 @@ export class LocalToken implements LocalContract {
     this.mint(to, amount);
   }
 
-  receiveWithAuthorization(message: Authorization, signature: string, { timestamp }: CallContext): void {
+  receiveWithAuthorization(message: Authorization, signature: string, { sender, timestamp }: CallContext): void {
+    if (sender !== message.to.toLowerCase()) throw new Error("caller must be the payee");
     const from = message.from.toLowerCase();
     const accepted = this.accounts.get(from);
     const signed = accepted === undefined ? this.#signer(message, signature) === from : accepted === signature;
@@ -80,9 +81,23 @@ export class LocalToken implements LocalContract {
     return [];
   }
 
-  view(call: Call): string {
+  /** Redeems an authorization without effect. */
+  #attempt([from, to, value, validAfter, validBefore, nonce, ...parts]: Result, context: CallContext): string {
+    const before = this.snapshot();
+    const [v, r, s] = parts;
+    const signature = parts.length === 1 ? v : concat([r, s, toBeHex(v, 1)]);
+    try {
+      this.receiveWithAuthorization({ from, to, value, validAfter, validBefore, nonce }, signature, context);
+      return "0x";
+    } finally {
+      this.restore(before);
+    }
+  }
+
+  view(call: Call, context: CallContext): string {
     if (call.data === DECIMALS) return `0x${"6".padStart(64, "0")}`;
     const parsed = tokenInterface.parseTransaction(call)!;
+    if (parsed.name === "receiveWithAuthorization") return this.#attempt(parsed.args, context);
     const values: Record<string, unknown> = {
       balanceOf: parsed.name === "balanceOf" ? this.balanceOf(parsed.args[0]) : 0n,
       name: this.domain.name,

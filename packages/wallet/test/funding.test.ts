@@ -1,7 +1,7 @@
 // Deposits through a service: an interrupted deposit resumes with its signature and executes once.
 
-import type { Log, LogQuery } from "@sotto/chain";
-import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
+import { CallReverted, type Log, type LogQuery } from "@sotto/chain";
+import { depositWithAuthorizationCall, tokenInterface } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { type FundOptions, MemoryStore, type Store, type Wallet } from "@sotto/wallet";
@@ -13,6 +13,8 @@ import { dyingStore, World } from "./support/world.ts";
 
 const HELD = 1_000_000n;
 const AMOUNT = 40_000n;
+/** The token's function for signatures of keys. */
+const KEYS = "receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)";
 
 describe("funding a wallet", () => {
   let world: World;
@@ -554,8 +556,8 @@ describe("funding a wallet", () => {
       const wallet = await world.wallet();
       world.token.accounts.set(smart, "0x01");
       const cases: [unknown, RegExp][] = [
-        ["0x02", /^the account 0x5a\S+ signed the deposit, but the pool would refuse it$/],
-        [`0x${"12".repeat(195)}`, /the pool would refuse it$/],
+        ["0x02", /^the account 0x5a\S+ signed the deposit, but the token would refuse it$/],
+        [`0x${"12".repeat(195)}`, /the token would refuse it$/],
         [`0x01${"6492".repeat(16)}`, /is not deployed yet \(EIP-6492\): deploy it, then deposit$/],
         [`0x${"01".repeat(2049)}`, /the signature has 2049 bytes, and at most 2048 are accepted$/],
         ["0x", /is not bytes as hex with 0x$/],
@@ -570,6 +572,34 @@ describe("funding a wallet", () => {
       expect([service.asked, await wallet.unfinishedDeposits()]).to.deep.equal([[], []]);
       await wallet.fund(options({ account: signs("0x01") }));
       expect(world.token.balanceOf(smart)).to.equal(HELD - AMOUNT);
+    });
+
+    it("lets no node submit a deposit before it is stored", async () => {
+      const wallet = await world.wallet();
+      const seen: string[] = [];
+      let lies = true;
+      const call = world.chain.call.bind(world.chain);
+      world.chain.call = async (asked, block) => {
+        seen.push(asked.data);
+        if (lies && asked.from === world.pool.address) throw new CallReverted("0x");
+        return call(asked, block);
+      };
+      expect((await rejection(wallet.fund(options()))).code).to.equal("DEPOSIT_REFUSED");
+      lies = false;
+      let body: Record<string, unknown> = {};
+      service.before = (_, sent) => {
+        body = sent;
+        return undefined;
+      };
+      await wallet.fund(options());
+      const redeem = tokenInterface.getFunction(KEYS)!.selector;
+      expect(signed).to.equal(2);
+      expect(seen.filter((data) => data.startsWith(redeem)).length).to.be.at.least(2);
+      const submit = depositWithAuthorizationCall(body as never).data.slice(0, 10);
+      const [salt, tag] = [String(body["salt"]).slice(2), BigInt((body["ownerTags"] as string[])[0]!).toString(16)];
+      expect(seen.filter((data) => data.startsWith(submit) || data.includes(salt) || data.includes(tag))).to.deep.equal(
+        [],
+      );
     });
 
     it("gives a key's signature its canonical form", async () => {

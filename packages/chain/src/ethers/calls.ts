@@ -1,6 +1,7 @@
 import {
   assertUint,
   type DepositCall,
+  depositAuthorizationNonce,
   type PaymentCall,
   parseAddress,
   type WithdrawalCall,
@@ -66,4 +67,23 @@ export function depositWithAuthorizationCall(request: DepositRequest): ContractC
     to: parseAddress(pool, "pool"),
     data: poolInterface.encodeFunctionData("depositWithAuthorization", parameters),
   };
+}
+
+/**
+ * The call of the token with which the pool redeems a deposit's authorization. Only the pool can send it as a transaction. It has
+ * the nonce in place of the notes and the salt, so a node that sees it cannot submit the deposit.
+ */
+export function redeemAuthorizationCall(token: string, request: DepositRequest): ContractCall & { from: string } {
+  const { from, salt, validAfter, validBefore, signature } = request;
+  const pool = parseAddress(request.pool, "pool");
+  const [ownerTags, amounts] = [request.ownerTags.map(BigInt), request.amounts.map(BigInt)];
+  const value = amounts.reduce((sum, amount) => sum + amount, 0n);
+  const nonce = depositAuthorizationNonce({ ownerTags, amounts }, salt);
+  const terms = [from, pool, value, validAfter, validBefore, nonce];
+  // Like the pool: 65 bytes are r, s and v.
+  const isKeys = signature.length === 2 + 2 * 65;
+  const parts = [`0x${signature.slice(130)}`, signature.slice(0, 66), `0x${signature.slice(66, 130)}`];
+  const name = `receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,${isKeys ? "uint8,bytes32,bytes32" : "bytes"})`;
+  const data = tokenInterface.encodeFunctionData(name, [...terms, ...(isKeys ? parts : [signature])]);
+  return { from: pool, to: parseAddress(token, "token"), data };
 }

@@ -6,6 +6,7 @@ export {
   type DepositRequest,
   depositCall,
   depositWithAuthorizationCall,
+  redeemAuthorizationCall,
   settleCall,
   withdrawCall,
 } from "./calls.ts";

@@ -1,5 +1,5 @@
-import { CallReverted, type ChainSource, readNewest } from "@sotto/chain";
-import { type DepositRequest, depositWithAuthorizationCall, poolInterface } from "@sotto/chain/ethers";
+import { type Call, CallReverted, type ChainSource, readNewest } from "@sotto/chain";
+import { type DepositRequest, poolInterface, redeemAuthorizationCall } from "@sotto/chain/ethers";
 import { MAX_DEPOSIT_SIGNATURE_BYTES, quoted } from "@sotto/protocol";
 import { Signature } from "ethers";
 import { WalletError } from "../errors.ts";
@@ -10,22 +10,24 @@ const NOT_DEPLOYED = "6492".repeat(16);
 /**
  * The deposit with its signature in the form that the token accepts, found by `eth_call`. Only the chain can tell whether the
  * token takes the signatures of contract accounts, and whether this account accepts its own: the code of an account with a
- * delegation can refuse its key.
+ * delegation can refuse its key. The deposit is not stored yet, so the node must not be able to submit it: the call is that of
+ * the pool to the token, without the notes.
  * @param signed what the account returned
  * @throws WalletError DEPOSIT_REFUSED
  */
 export async function tryDeposit(
   chain: ChainSource,
+  token: string,
   signed: unknown,
   terms: Omit<DepositRequest, "signature">,
 ): Promise<DepositRequest> {
   let problem: CallReverted | undefined;
   for (const signature of formsOf(signed, terms.from)) {
     const request = { ...terms, signature };
-    problem = await findRevert(chain, request);
+    problem = await findRevert(chain, redeemAuthorizationCall(token, request));
     if (problem === undefined) return request;
   }
-  throw refused(terms.from, `the pool would refuse it${problem === undefined ? "" : reasonOf(problem)}`, problem);
+  throw refused(terms.from, `the token would refuse it${problem === undefined ? "" : reasonOf(problem)}`, problem);
 }
 
 /**
@@ -50,8 +52,7 @@ function formsOf(signed: unknown, from: string): string[] {
 }
 
 /** Why the deposit would revert now; undefined if it would succeed. A node that is behind cannot refuse it. */
-function findRevert(chain: ChainSource, request: DepositRequest): Promise<CallReverted | undefined> {
-  const call = depositWithAuthorizationCall(request);
+function findRevert(chain: ChainSource, call: Call): Promise<CallReverted | undefined> {
   const attempt = async (node: ChainSource, block?: number): Promise<CallReverted | undefined> => {
     try {
       await node.call(call, block);

@@ -112,7 +112,7 @@ export async function signDeposit(
   const nonce = depositAuthorizationNonce(notes, salt);
   const message = { from, to: pool.pool, value, validAfter: 0n, validBefore, nonce };
   const signed: unknown = await account.signTypedData(domain, DEPOSIT_AUTHORIZATION_TYPES, message);
-  return tryDeposit(chain, signed, {
+  return tryDeposit(chain, pool.token, signed, {
     chainId: String(pool.chainId),
     pool: pool.pool,
     from,
