@@ -126,8 +126,9 @@ describe("POST /deposit", function () {
     expect(await refused({})).to.deep.equal([400, "INVALID_REQUEST"]);
   });
 
-  it("requires its fee as one of the notes, or limits sponsored deposits", async () => {
-    const paid = closedAfterTest(await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" }));
+  it("requires its fee as one of the notes, and limits deposits with and without a fee", async () => {
+    const fee = { SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77", SOTTO_SPONSOR_QUOTA: "1" };
+    const paid = closedAfterTest(await openService(fee, clockWithin(DAY_MS)));
     expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
     expect(await refused(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 14_999n] }), paid)).to.deep.equal([
       422,
@@ -135,6 +136,9 @@ describe("POST /deposit", function () {
     ]);
     const relayed = await send(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] }), paid);
     expect(relayed.body["status"]).to.equal("success");
+    // A deposit that reverts on chain pays no fee.
+    const second = await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] });
+    expect(await refused(second, paid)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
     const mean = closedAfterTest(await openService({ SOTTO_SPONSOR_QUOTA: "1" }, clockWithin(DAY_MS)));
     const body = await sign();
     const { body: answer } = await send(body, mean);

@@ -160,7 +160,7 @@ export const SETTINGS = {
     "SOTTO_SPONSOR_QUOTA",
     integer(0),
     undefined,
-    "deposits and withdrawals without a fee per network and day, and deposits per account and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
+    "deposits, and withdrawals without a fee, per network and day, and deposits per account and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
   ),
   quotasBeyondBudget: setting(
     "SOTTO_QUOTAS_BEYOND_BUDGET",

@@ -66,8 +66,8 @@ export function recipientQuota(
 }
 
 /**
- * The quotas of a deposit or withdrawal without a fee: those of its client and, for a deposit, of its depositor, because one
- * depositor may use many network addresses.
+ * The quotas of a deposit, and of a withdrawal without a fee: those of its client and, for a deposit, of its depositor, because
+ * one depositor may use many network addresses.
  */
 export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, depositor?: string): readonly Quota[] {
   const own = depositor === undefined ? [] : [{ key: `depositor:${depositor}`, limit, window: DAY_MS }];

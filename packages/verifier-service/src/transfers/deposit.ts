@@ -76,7 +76,8 @@ async function queueCovered(
   { config, pool, store }: RelayServices,
 ): Promise<Operation> {
   const amount = sumOf(amounts);
-  const quotas = config.depositFee === 0 ? sponsorQuotas(config, next.client, from) : [];
+  // With a fee too: a deposit that reverts on chain pays none, and a contract account decides that free of charge.
+  const quotas = sponsorQuotas(config, next.client, from);
   const enqueue = (balance: bigint | undefined) =>
     store.operations.enqueueDeposit({ ...next, account: from, amount, balance }, quotas);
   let balance = await pool.tokensOf(from);
