@@ -20,6 +20,8 @@ export function power(base: bigint, exponent: bigint, modulus = P): bigint {
 export function inverse(value: bigint): bigint {
   let [a, b, x, y] = [mod(value), P, 1n, 0n];
   if (a === 0n) throw new RangeError("0 has no inverse");
+  // Most coefficients are 1 or -1, each its own inverse.
+  if (a === 1n || a === P - 1n) return a;
   while (a !== 1n) {
     const quotient = b / a;
     [a, b, x, y] = [b - quotient * a, a, y - quotient * x, x];

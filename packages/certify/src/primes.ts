@@ -8,9 +8,9 @@ interface Pratt {
   readonly factors: readonly bigint[];
 }
 
-const MAX_TRIAL = 2n ** 44n;
+const MAX_TRIAL = 2n ** 34n;
 
-/** Each entry's factors are smaller than 2^44 or have an entry below it. */
+/** Each entry's factors are smaller than 2^34 or have an entry below it. */
 export const PRATT: readonly Pratt[] = [
   {
     n: P,
@@ -18,6 +18,7 @@ export const PRATT: readonly Pratt[] = [
     factors: [2n, 3n, 13n, 29n, 983n, 11003n, 237073n, 405928799n, 1670836401704629n, 13818364434197438864469338081n],
   },
   { n: 1670836401704629n, witness: 2n, factors: [2n, 3n, 5156902474397n] },
+  { n: 5156902474397n, witness: 2n, factors: [2n, 107n, 12048837557n] },
   { n: 13818364434197438864469338081n, witness: 3n, factors: [2n, 5n, 823n, 1593227n, 65865678001877903n] },
   { n: 65865678001877903n, witness: 5n, factors: [2n, 83n, 379n, 1637n, 639533339n] },
   {
@@ -28,6 +29,7 @@ export const PRATT: readonly Pratt[] = [
   { n: 32151195060611136810608359n, witness: 3n, factors: [2n, 3n, 4139n, 431548080059745198929n] },
   { n: 431548080059745198929n, witness: 3n, factors: [2n, 7n, 19n, 202795150404015601n] },
   { n: 202795150404015601n, witness: 7n, factors: [2n, 3n, 5n, 19n, 349n, 25485742523n] },
+  { n: 25485742523n, witness: 2n, factors: [2n, 43189n, 295049n] },
   {
     n: 178259130663561045147472537592047227885001n,
     witness: 14n,
