@@ -26,29 +26,37 @@ export interface TurboTask {
 }
 
 const SUITES = ["test", "test:2", "test:3"];
-/** The suites that take about a minute or more, the longest first. */
+/** The suites that take about fifty seconds or more, the longest first. */
 export const LONGEST = [
-  "test/web",
   "test/templates",
+  "test/web",
   "test/client",
-  "test/relayer",
   "test/resource-server",
+  "test/relayer",
   "test/verifier-service",
-  "circuits",
   "scripts 3",
-  "test/addons",
-  "test/phone-registry",
-  "test/client 2",
-  "test/fuzz",
-  "packages/prepaid",
   "test/mcp",
-  "test/e2e",
-  "test/x402",
-  "test/dev",
-  "test/e2e 2",
-  "test/networks",
+  "test/addons",
+  "packages/prepaid",
+  "test/cli",
+  "test/client 2",
+  "test/contracts",
   "test/networks 2",
-  "packages/phone-registry 2",
+  "test/networks",
+  "test/x402",
+  "test/phone-registry",
+  "test/e2e",
+  "test/nodes",
+  "circuits",
+  "test/fuzz",
+  "test/dev",
+  "packages/keys",
+  "test/e2e 2",
+  "test/mpp",
+  "packages/verifier-service",
+  "test/release",
+  "packages/wallet",
+  "test/verifier-service 2",
 ];
 const isCheck = (script: string) => script === "types" || script.startsWith("check:");
 
