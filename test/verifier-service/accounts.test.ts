@@ -175,6 +175,15 @@ describe("POST /deposit of a smart account", function () {
     await relays(await accepting(await addressOf(costlyWallet(world, 350_000n))));
   });
 
+  it("relays 64 notes of an account whose check is costly", async () => {
+    const account = await accepting(await addressOf(costlyWallet(world, 350_000n)));
+    await (await world.tokenContract.getFunction("mint")(account.from, 640_000n - HELD)).wait();
+    const body = await signedBody(world, account, { amounts: Array<bigint>(64).fill(10_000n) });
+    const { body: answer } = await send(body);
+    expect(answer["status"]).to.equal("success");
+    expect(await tokensOf(account.from)).to.equal(0n);
+  });
+
   it("pays at most the gas of one deposit for an account that burns gas after the simulation", async () => {
     const spent = () => world.provider.getTransactionCount(service.relayer);
     const before = await spent();
