@@ -52,7 +52,6 @@ describe("a service on Anvil, while no block is mined,", function () {
       await rpc("evm_setIntervalMining", 1);
       await eventually(async () => (await health("readyz"))[0] === 200);
       const early = await books.verified(300_000n);
-      const late = await books.prepared(400_000n);
 
       await rpc("evm_setIntervalMining", 0);
       const stopped = await world.provider.getBlockNumber();
@@ -65,6 +64,8 @@ describe("a service on Anvil, while no block is mined,", function () {
       await eventually(sent);
       await sleep(seconds * 1000);
       expect(await early.outcome()).to.include({ status: "pending" });
+      // A payment is verified within a minute of its making.
+      const late = await books.prepared(400_000n);
       const refused = await post(`${world.serviceUrl}/verify`, late.bundle);
       expect([refused.status, refused.body["code"]]).to.deep.equal([503, "HEAD_TOO_OLD"]);
       expect(refused.headers.get("retry-after")).to.match(/^[1-9]\d*$/);
