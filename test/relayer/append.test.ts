@@ -432,7 +432,8 @@ describe("the relayer's appends", function () {
       // The node forgets the block and the short append. The new block has a deposit before the full append.
       await chain.rpc("evm_revert", snapshot);
       const deposit = chain.pool.getFunction("deposit");
-      await deposit([chain.random.field()], [20_000n], { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n });
+      const dearer = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 1_000_000n };
+      await deposit([chain.random.field()], [20_000n], dearer);
       await chain.mine();
       expect(await queue()).to.deep.equal({ size: size + 1, appended: size - 1 });
       const call = { to: chain.deployment.pool, data: short.data };

@@ -125,10 +125,7 @@ describe("a relayer with dead operations", function () {
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
     const id = await enqueueDeposit(store, deposit);
     await eventually(async () => (await pending()).length === 1);
-    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = deposit.call;
-    const submit = chain.pool.getFunction("depositWithAuthorization");
-    const values = [from, ownerTags, amounts, salt, validAfter, validBefore, signature];
-    const rival = await submit(...values, { ...DEARER, gasLimit: 2_000_000n });
+    const rival = await chain.submitDeposit(deposit.call, { ...DEARER, gasLimit: 2_000_000n });
     await chain.mine();
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "settled", txHash: rival.hash });
   });
@@ -234,9 +231,7 @@ describe("a relayer with dead operations", function () {
     const account = newAccount();
     await fund(account, 1_000_000n);
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
-    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = deposit.call;
-    const submit = chain.pool.getFunction("depositWithAuthorization");
-    await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, signature)).wait();
+    await (await chain.submitDeposit(deposit.call)).wait();
     await chain.mine();
     await chain.provider.send("evm_increaseTime", [120]);
     await chain.mine();

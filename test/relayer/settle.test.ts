@@ -222,9 +222,8 @@ describe("relayer", function () {
     expect(await chain.token.getFunction("balanceOf")(account.address)).to.equal(2_000_000n);
 
     const other = await authorizedDeposit(chain, account, [1_500_000n]);
-    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = other.call;
-    const submit = chain.pool.getFunction("depositWithAuthorization");
-    const rival = await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, signature)).wait();
+    const rival = await chain.submitDeposit(other.call);
+    await rival.wait();
     const second = await enqueueDeposit(store, other);
     expect(await relayer.waitFor(second, WAIT)).to.include({ state: "settled", txHash: rival.hash });
     expect(counts.get("relayer_front_run_total")).to.equal(1);
@@ -275,9 +274,7 @@ describe("relayer", function () {
     await mint();
     // Another sender submits it, so the relayer has no transaction of its own.
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
-    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = deposit.call;
-    const submit = chain.pool.getFunction("depositWithAuthorization");
-    await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, signature)).wait();
+    await (await chain.submitDeposit(deposit.call)).wait();
     const id = await enqueueDeposit(store, deposit);
     const first = await relayer.waitFor(id, WAIT);
     expect(first.state).to.equal("settled");
@@ -361,9 +358,8 @@ describe("relayer", function () {
     const account = new Wallet(Wallet.createRandom().privateKey);
     await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
-    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = deposit.call;
-    const submit = chain.pool.getFunction("depositWithAuthorization");
-    const rival = await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, signature)).wait();
+    const rival = await chain.submitDeposit(deposit.call);
+    await rival.wait();
     await chain.mine(9_000);
     const { store, relayer } = await services.start();
     const id = await enqueueDeposit(store, deposit);

@@ -45,7 +45,7 @@ describe("a client with a wallet", function () {
     // One note for each server, and two for the server with parallel payments.
     const amounts = Array.from({ length: NAMES.length + 2 }, () => NOTE);
     const { deposit } = await wallet.deposit({ amounts });
-    await (await world.depositor.sendTransaction(deposit)).wait();
+    await world.send(deposit);
     while (wallet.balance().spendable < NOTE * BigInt(amounts.length)) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       await wallet.scan();

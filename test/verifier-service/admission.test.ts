@@ -110,7 +110,7 @@ describe("requests that could not be settled", function () {
     try {
       // From now on every round fails, because the node hides an event that the contract emitted.
       node.mode = "hidesEvents";
-      await (await world.poolContract.getFunction("deposit")([7n], [20_000n])).wait();
+      await (await world.poolContract.getFunction("deposit")([7n], [20_000n], { gasLimit: 1_000_000n })).wait();
       await eventually(async () => leader.logged.some((line) => line.includes("a round of the relayer failed")));
       const file = new DatabaseSync(store);
       file.exec(`pragma busy_timeout = 60000; update rounds set ended_at = ended_at - ${2 * MINUTE_MS}`);

@@ -106,11 +106,8 @@ describe("a service whose first node is bad", function () {
       const used = Wallet.createRandom();
       await mint(used.address);
       const body = await depositBody(world, used, {});
-      const { hash } = (await (
-        await world.depositor.sendTransaction(
-          depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized }),
-        )
-      ).wait())!;
+      const call = depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized });
+      const { hash } = await world.send(call);
       expect((await post(`${service.url}/deposit`, body)).body).to.include({ status: "success", txSignature: hash });
     });
 

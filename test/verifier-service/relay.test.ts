@@ -70,10 +70,8 @@ describe("POST /deposit", function () {
     expect(await refused(body)).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
     const needed = body.amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
     await (await world.tokenContract.getFunction("mint")(poor.address, needed)).wait();
-    const transaction = await world.depositor.sendTransaction(
-      depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized }),
-    );
-    const receipt = (await transaction.wait())!;
+    const call = depositWithAuthorizationCall({ ...body, signature: Signature.from(body).serialized });
+    const receipt = await world.send(call);
     const { body: answer } = await send(body);
     expect(answer).to.include({ status: "success", txSignature: receipt.hash });
     expect(answer["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());

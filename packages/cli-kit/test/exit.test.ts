@@ -122,6 +122,7 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
 
 /** Codes that exited with 1 before that. Codes that stay `failed` are faults of this program or of the machine. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
+  key: ["ACCOUNT_PUBLIC"],
   usage: [
     "AMOUNT_OUT_OF_BOUNDS",
     "ARTIFACTS_LOCK_INVALID",
@@ -145,6 +146,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "CALL_REVERTED",
     "DEPOSIT_EXPIRED",
     "DEPOSIT_MISMATCH",
+    "DEPOSIT_REFUSED",
     "HEADER_TAKEN",
     "INSTRUCTIONS_INVALID",
     "PAYMENT_DECLINED",

@@ -103,7 +103,6 @@ export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export {
   allowsDevelopment,
   defaultFinality,
-  isPublicAccount,
   LOCAL_CHAIN_IDS,
   MAX_FINALITY,
   REHEARSAL_CHAIN_ID,
@@ -175,6 +174,7 @@ export {
   type WithdrawalArguments,
   type WithdrawalInputs,
 } from "./prepare/withdrawal.ts";
+export { isPublicAccount } from "./public-accounts.ts";
 export { randomField } from "./random.ts";
 export {
   nonceOfReceiptKey,

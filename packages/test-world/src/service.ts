@@ -2,6 +2,7 @@
 // longer than most tests.
 
 import { join } from "node:path";
+import { type ContractCall, depositCall, sendCall } from "@sotto/chain/ethers";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { EXTENSIONS } from "@sotto/service";
@@ -9,7 +10,7 @@ import { atEnd } from "@sotto/test-kit/at-end";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { appendDeposit, forgingProver } from "@sotto/test-pool/append";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
-import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner, type TransactionReceipt } from "ethers";
 import { PATIENT } from "./patient.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
@@ -32,6 +33,8 @@ export interface World extends DeploymentManifest {
   readonly provider: JsonRpcProvider;
   /** An account that has tokens and has approved the pool. */
   readonly depositor: JsonRpcSigner;
+  /** Sends a call from the depositor, and waits until it is mined. */
+  readonly send: (call: ContractCall) => Promise<TransactionReceipt>;
   readonly tokenContract: Contract;
   readonly poolContract: Contract;
   /** A root that the pool knows. */
@@ -63,10 +66,11 @@ async function create(): Promise<World> {
   const poolContract = new Contract(deployment.pool, shieldedPoolAbi, depositor);
   await (await tokenContract.getFunction("mint")(depositor.address, TOKENS)).wait();
   await (await tokenContract.getFunction("approve")(deployment.pool, TOKENS)).wait();
-  const deposited = await (await poolContract.getFunction("deposit")([1n], [1_000_000n])).wait();
+  const send = (call: ContractCall) => sendCall(depositor, call);
+  const deposited = await send(depositCall(deployment.pool, [1n], [1_000_000n]));
   const place = { chainId: BigInt(deployment.chainId), pool: deployment.pool };
   const root = await appendDeposit(poolContract, place, new NoteTree(), deposited);
-  return { ...deployment, node, provider, depositor, tokenContract, poolContract, root };
+  return { ...deployment, node, provider, depositor, send, tokenContract, poolContract, root };
 }
 
 export interface TestService extends RunningService {

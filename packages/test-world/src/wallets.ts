@@ -2,6 +2,7 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
+import { sendCall } from "@sotto/chain/ethers";
 import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
@@ -144,7 +145,7 @@ export async function openWallet(world: WorldPlace, { prover = new TrapdoorProve
 /** Deposits these notes for a wallet, and waits until the relayer has appended them, so that they can be spent. */
 export async function fund(world: World, wallet: Wallet, amounts: bigint[]): Promise<void> {
   const { deposit } = await wallet.deposit({ amounts });
-  await (await world.depositor.sendTransaction(deposit)).wait();
+  await sendCall(world.depositor, deposit);
   const total = amounts.reduce((sum, amount) => sum + amount, 0n);
   const before = wallet.balance().spendable;
   await until(async () => {

@@ -48,7 +48,7 @@ export const WALLET_ERRORS = {
     exit: "network",
   },
   DEPOSIT_REFUSED: {
-    means: "The pool or its token would refuse the deposit that the account signed, so nothing was submitted.",
+    means: "The token would refuse the deposit that the account signed, so nothing was submitted.",
     cause:
       "The token takes no signatures of contract accounts, the account's code does not accept the signature or is not deployed yet, the signature has more than 2048 bytes, or the token blocks the account.",
     exit: "refused",

@@ -6,7 +6,14 @@ import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/proto
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Random } from "@sotto/test-kit/random";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "@sotto/test-pool/statements";
-import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
+import {
+  Contract,
+  type ContractTransactionResponse,
+  JsonRpcProvider,
+  type Overrides,
+  type TransactionReceipt,
+  Wallet,
+} from "ethers";
 
 const TOKEN_ABI = [
   "function mint(address, uint256)",
@@ -19,6 +26,17 @@ export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412
 
 /** The key of another sender: Hardhat's public test account 2. */
 export const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
+
+/** An authorized deposit as the relayer stores it: numbers are decimal strings. */
+export interface StoredDeposit {
+  readonly from: string;
+  readonly ownerTags: readonly string[];
+  readonly amounts: readonly string[];
+  readonly salt: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly signature: string;
+}
 
 export class TestChain {
   readonly node: LocalNode;
@@ -94,6 +112,15 @@ export class TestChain {
     // The gas depends on the second in which it is mined: whether it begins a checkpoint.
     const submit = this.pool.getFunction("deposit")(tags, [...amounts], { gasLimit: 8_000_000n });
     return (await (await submit).wait()) as TransactionReceipt;
+  }
+
+  /** Submits an authorized deposit from the test's own account instead of the relayer's. */
+  submitDeposit(call: StoredDeposit, overrides: Overrides = {}): Promise<ContractTransactionResponse> {
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = call;
+    const submit = this.pool.getFunction("depositWithAuthorization");
+    // See `deposit`.
+    const options = { gasLimit: 2_000_000n, ...overrides };
+    return submit(from, ownerTags, amounts, salt, validAfter, validBefore, signature, options);
   }
 
   /** A payment that the pool accepts, with a forged proof. @param seconds how long it stays valid */

@@ -1,4 +1,4 @@
-import { NoteTree } from "@sotto/protocol";
+import { type Bytes32, foldQueue, NoteTree } from "@sotto/protocol";
 import { expect } from "chai";
 import { Appender } from "../../src/relayer/appender.ts";
 import type { RelayerContext, Round } from "../../src/relayer/context.ts";
@@ -8,6 +8,9 @@ import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 const POOL = `0x${"11".repeat(20)}`;
 const [APPENDED, QUEUED] = [10_100, 3];
 const leaves = Array.from({ length: APPENDED + QUEUED }, (_, i) => BigInt(i + 1));
+/** Two checkpoints: the first ends where the tree does, the second where the queue does. */
+const FIRST: Bytes32 = `0x${"22".repeat(32)}`;
+const CHECKPOINTS = [FIRST, leaves.slice(APPENDED).reduce(foldQueue, FIRST)];
 const rootOf = (size: number) => String(new NoteTree(leaves.slice(0, size)).root);
 
 /** Starts an appender on a pool with these leaves. @returns new roots that it proves, and codes that it logs */
@@ -26,8 +29,11 @@ async function start(root: string): Promise<{ proved: string[]; failed: unknown[
       },
     },
     chain: {
-      // size, appended and five others
-      call: async () => `0x${[leaves.length, APPENDED, 0, 0, 0, 0, 0].map(word).join("")}`,
+      // checkpoint(sequence), or queue(): size, appended, due, lastAppended, newest, newestLeaves, newestTime
+      call: async ({ data }: { data: string }) =>
+        data.length > 10
+          ? CHECKPOINTS[Number(`0x${data.slice(10)}`) - 1]
+          : `0x${[leaves.length, APPENDED, APPENDED, 1, 2, QUEUED, 1].map(word).join("")}`,
       block: async (number: number) => ({ number, hash: `0x${word(number)}`, timestamp: 1_790_000_000 }),
     },
     pool: { pool: POOL, chainId: 31337n },
