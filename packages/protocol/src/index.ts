@@ -11,6 +11,7 @@ export {
   type ShieldedAddressBinding,
 } from "./binding/binding.ts";
 export { checkBinding } from "./binding/check.ts";
+export { isUndeployedSignature } from "./binding/eip6492.ts";
 export {
   LOOKUP_LIFETIME_SECONDS,
   lookupDigest,

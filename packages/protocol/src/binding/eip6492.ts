@@ -31,6 +31,13 @@ function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
 }
 
 /**
+ * Whether a signature says that its contract wallet is not deployed yet, by EIP-6492.
+ * @param signature hex with 0x
+ */
+export const isUndeployedSignature = (signature: string): boolean =>
+  typeof signature === "string" && signature.toLowerCase().endsWith(MAGIC);
+
+/**
  * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word. Returns any other signature
  * unchanged.
  * @returns undefined if the signature ends in the magic word but the rest does not decode

@@ -1,4 +1,10 @@
-import { type Address, DEPOSIT_AUTHORIZATION_TYPES, type DepositCall, hexToBytes } from "@sotto/protocol";
+import {
+  type Address,
+  DEPOSIT_AUTHORIZATION_TYPES,
+  type DepositCall,
+  hexToBytes,
+  isUndeployedSignature,
+} from "@sotto/protocol";
 import { concat, keccak256, recoverAddress, Signature, TypedDataEncoder } from "ethers";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
@@ -15,9 +21,6 @@ export interface Authorization {
   readonly validBefore: bigint;
   readonly nonce: string;
 }
-
-/** The suffix of the signature of a contract account that is not deployed yet (EIP-6492). */
-const NOT_DEPLOYED = "6492".repeat(16);
 
 /**
  * The signature as the pool takes it: r, s and v if the key of `from` signed, and otherwise that of a contract account, as it
@@ -46,7 +49,7 @@ export async function checkSignature(
   if (canonical !== undefined || signature === accepted) return canonical ?? signature;
   // Parts are those of a key, so the chain is not asked.
   if (!parts) {
-    if (signature.endsWith(NOT_DEPLOYED))
+    if (isUndeployedSignature(signature))
       throw new ServiceError(
         "AUTHORIZATION_MISMATCH",
         "the contract account `from` is not deployed (EIP-6492), and the token accepts only deployed accounts: deploy it first",

@@ -1,11 +1,8 @@
 import { type Call, CallReverted, type ChainSource, readNewest } from "@sotto/chain";
 import { type DepositRequest, poolInterface, redeemAuthorizationCall } from "@sotto/chain/ethers";
-import { MAX_DEPOSIT_SIGNATURE_BYTES, quoted } from "@sotto/protocol";
+import { isUndeployedSignature, MAX_DEPOSIT_SIGNATURE_BYTES, quoted } from "@sotto/protocol";
 import { Signature } from "ethers";
 import { WalletError } from "../errors.ts";
-
-/** The suffix of the signature of a contract account that is not deployed yet (EIP-6492). */
-const NOT_DEPLOYED = "6492".repeat(16);
 
 /**
  * The deposit with its signature in the form that the token accepts, found by `eth_call`. Only the chain can tell whether the
@@ -38,7 +35,7 @@ function formsOf(signed: unknown, from: string): string[] {
   if (typeof signed !== "string" || !/^0x(?:[0-9a-f]{2})+$/i.test(signed))
     throw refused(from, "the signature is not bytes as hex with 0x");
   const signature = signed.toLowerCase();
-  if (signature.endsWith(NOT_DEPLOYED))
+  if (isUndeployedSignature(signature))
     throw refused(from, "it is a contract account that is not deployed yet (EIP-6492): deploy it, then deposit");
   const size = signature.length / 2 - 1;
   if (size > MAX_DEPOSIT_SIGNATURE_BYTES)
