@@ -1,14 +1,4 @@
-import { depositAuthorizationNonce } from "@sotto/protocol";
-
-/** The fields of an EIP-3009 message. */
-export const FIELDS = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-];
+import { DEPOSIT_AUTHORIZATION_TYPES, depositAuthorizationNonce } from "@sotto/protocol";
 
 export interface Authorization {
   readonly from: string;
@@ -60,7 +50,6 @@ export async function signDeposit(
   deposit: SponsoredDeposit,
 ) {
   const [domain, message] = [domainOf(chainId, token), messageOf(pool, deposit)];
-  const types = { ReceiveWithAuthorization: FIELDS };
-  const signature = await depositor.signTypedData(domain, types, message);
+  const signature = await depositor.signTypedData(domain, DEPOSIT_AUTHORIZATION_TYPES, message);
   return { nonce: message.nonce, signed: { ...deposit, signature } };
 }

@@ -1,7 +1,7 @@
+import { DEPOSIT_AUTHORIZATION_TYPES } from "@sotto/protocol";
 import {
   type Authorization,
   domainOf,
-  FIELDS,
   messageOf,
   type SponsoredDeposit,
   type TypedDataSigner,
@@ -18,7 +18,7 @@ export async function authorize(
   primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
 ): Promise<string> {
   const domain = await tokenDomain(deployed);
-  return signer.signTypedData(domain, { [primaryType]: FIELDS }, message);
+  return signer.signTypedData(domain, { [primaryType]: DEPOSIT_AUTHORIZATION_TYPES.ReceiveWithAuthorization }, message);
 }
 
 export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>

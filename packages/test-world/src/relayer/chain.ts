@@ -2,7 +2,7 @@
 // files of a run share one, because starting it takes longer than many tests.
 
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { type DeploymentManifest, type DepositCall, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { atEnd } from "@sotto/test-kit/at-end";
 import { Random } from "@sotto/test-kit/random";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "@sotto/test-pool/statements";
@@ -26,17 +26,6 @@ export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412
 
 /** The key of another sender: Hardhat's public test account 2. */
 export const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
-
-/** An authorized deposit as the relayer stores it: numbers are decimal strings. */
-export interface StoredDeposit {
-  readonly from: string;
-  readonly ownerTags: readonly string[];
-  readonly amounts: readonly string[];
-  readonly salt: string;
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly signature: string;
-}
 
 export class TestChain {
   readonly node: LocalNode;
@@ -115,7 +104,7 @@ export class TestChain {
   }
 
   /** Submits an authorized deposit from the test's own account instead of the relayer's. */
-  submitDeposit(call: StoredDeposit, overrides: Overrides = {}): Promise<ContractTransactionResponse> {
+  submitDeposit(call: DepositCall, overrides: Overrides = {}): Promise<ContractTransactionResponse> {
     const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = call;
     const submit = this.pool.getFunction("depositWithAuthorization");
     // See `deposit`.
