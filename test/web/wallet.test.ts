@@ -311,6 +311,7 @@ describe("the wallet page", function () {
       });
       // The request does not reach the service, and the page receives no response.
       await context.route("**/zk/withdraw", () => arrived());
+      await wallet.hasArrived();
       await wallet.go("/wallet/withdraw");
       await wallet.field("To the account").fill(address);
       await wallet.field("Amount").fill("1.5");
@@ -342,6 +343,7 @@ describe("the wallet page", function () {
         arrived = resolve;
       });
       await context.route("**/zk/withdraw", () => arrived());
+      await wallet.hasArrived();
       await wallet.go("/wallet/withdraw");
       await wallet.field("To the account").fill(address);
       await wallet.field("Amount").fill("0.5");

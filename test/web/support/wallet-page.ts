@@ -49,6 +49,12 @@ export class WalletPage {
       .waitFor();
   }
 
+  /** Waits on the wallet's page until no funds are arriving: change of the last payment or withdrawal takes up to a second. */
+  async hasArrived(): Promise<void> {
+    await this.go("/wallet");
+    await this.page.getByTestId("arriving").getByText("All of it is spendable.").waitFor();
+  }
+
   /** Creates a wallet, and types the words that the page asks for. @returns the words */
   async create(): Promise<string> {
     await this.button("Create a wallet").click();
