@@ -2,11 +2,13 @@
 pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {IERC3009} from "@openzeppelin/contracts/interfaces/draft-IERC3009.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {NoteTree} from "./NoteTree.sol";
 import {INoteHasher} from "./interfaces/INoteHasher.sol";
+import {IPermit2} from "./interfaces/IPermit2.sol";
 import {IShieldedPool} from "./interfaces/IShieldedPool.sol";
 import {ISignedTransfer} from "./interfaces/ISignedTransfer.sol";
 import {INoteAppendVerifier, IPaymentVerifier, IWithdrawalVerifier} from "./interfaces/IVerifier.sol";
@@ -59,6 +61,9 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
     /// that were made with another hash.
     uint256 private constant _HASH_OF_1_2_3 =
         6542985608222806190361240322586112750744169038454362455181422643027100751666;
+
+    /// @dev The address of Permit2 on every chain that has it. Elsewhere depositWithPermit2 reverts.
+    IPermit2 private constant _PERMIT2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
     address private immutable _TOKEN;
     uint64 private immutable _SMALLEST_DEPOSIT;
@@ -123,6 +128,31 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
         bytes32 nonce = keccak256(abi.encode(ownerTags, amounts, salt));
         _receive(from, total, validAfter, validBefore, nonce, signature);
         _requireReceived(balance, total);
+        _pushDeposit(ownerTags, amounts);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function depositWithPermit2(
+        address from,
+        uint256[] calldata ownerTags,
+        uint64[] calldata amounts,
+        bytes32 salt,
+        uint256 deadline,
+        bytes calldata signature,
+        bytes calldata permit
+    ) external nonReentrant {
+        uint256 total = _requireValidDeposit(ownerTags, amounts);
+        if (permit.length == 65) _approvePermit2(from, total, deadline, permit);
+        uint256 balance = IERC20(_TOKEN).balanceOf(address(this));
+        bytes32 nonce = keccak256(abi.encode(ownerTags, amounts, salt));
+        _PERMIT2.permitTransferFrom(
+            IPermit2.PermitTransferFrom(IPermit2.TokenPermissions(_TOKEN, total), uint256(nonce), deadline),
+            IPermit2.SignatureTransferDetails(address(this), total),
+            from,
+            signature
+        );
+        _requireReceived(balance, total);
+        emit AuthorizationUsed(from, nonce);
         _pushDeposit(ownerTags, amounts);
     }
 
@@ -290,6 +320,24 @@ contract ShieldedPool is IShieldedPool, NoteTree, Bn254Guard, ReentrancyGuardTra
             bytes32(signature[:32]),
             bytes32(signature[32:64])
         );
+    }
+
+    /// @dev Anyone who sees a permit can submit it first, and the token then refuses it here. So it decides nothing: without
+    /// an allowance, Permit2 reverts.
+    function _approvePermit2(address owner, uint256 total, uint256 deadline, bytes calldata permit) private {
+        // solhint-disable no-empty-blocks
+        try
+            IERC20Permit(_TOKEN).permit(
+                owner,
+                address(_PERMIT2),
+                total,
+                deadline,
+                uint8(permit[64]),
+                bytes32(permit[:32]),
+                bytes32(permit[32:64])
+            )
+        {} catch {}
+        // solhint-enable no-empty-blocks
     }
 
     /// @dev Reverts if the token transferred another amount than `total`, for example because it charges a fee.

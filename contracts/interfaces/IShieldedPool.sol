@@ -61,6 +61,11 @@ interface IShieldedPool is INoteTree {
     /// @param leafIndex index of the note in the tree
     event Deposited(uint256 indexed ownerTag, uint256 amount, uint256 commitment, uint256 leafIndex);
 
+    /// @notice A deposit used its depositor's Permit2 authorization. Permit2 itself has no event for it.
+    /// @param authorizer account whose tokens were deposited
+    /// @param nonce the Permit2 nonce, keccak256(abi.encode(ownerTags, amounts, salt))
+    event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
+
     /// @notice A payment was settled.
     /// @param nullifier nullifier of the spent note
     /// @param digest keccak256 of the public signals
@@ -191,6 +196,29 @@ interface IShieldedPool is INoteTree {
         uint256 validAfter,
         uint256 validBefore,
         bytes calldata signature
+    ) external;
+
+    /// @notice Deposits notes with tokens of `from`, using a Permit2 authorization: for tokens without EIP-3009. Anyone may
+    /// submit it.
+    /// @dev The signed message is Permit2's PermitTransferFrom with this pool as the spender, the sum of the amounts, and the
+    /// nonce keccak256(abi.encode(ownerTags, amounts, salt)), so nobody can redirect the notes. `from` must have approved
+    /// Permit2, or sign `permit` too, so that it needs no ether even for its first deposit.
+    /// @param from account whose tokens are deposited and who signed the authorization
+    /// @param ownerTags owner tag of each note, 0 < tag < p
+    /// @param amounts token base units of each note, at least `smallestDeposit()` each
+    /// @param salt any value; makes the nonce of two equal deposits different
+    /// @param deadline last second in which the authorization is valid
+    /// @param signature that of a key, or of a contract account or account with a delegation (EIP-1271, EIP-7702)
+    /// @param permit r, s and v of an EIP-2612 permit of `from` for Permit2, the same sum and deadline, 65 bytes; it is
+    /// submitted first, and if the token refuses it, Permit2's allowance decides. Empty: none
+    function depositWithPermit2(
+        address from,
+        uint256[] calldata ownerTags,
+        uint64[] calldata amounts,
+        bytes32 salt,
+        uint256 deadline,
+        bytes calldata signature,
+        bytes calldata permit
     ) external;
 
     /// @notice Settles one or more payments.

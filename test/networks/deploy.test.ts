@@ -357,6 +357,7 @@ describe("deploying to a network", function () {
       const good = await check(join(folder, `${network}.json`));
       expect(good.stdout).to.include("deposits by EIP-3009: supported");
       expect(good.stdout).to.include("deposits by EIP-3009 of contract accounts: supported");
+      expect(good.stdout).to.include("deposits by Permit2: not supported, because the chain has no Permit2");
     } finally {
       proxy.alter = undefined;
       through.destroy();

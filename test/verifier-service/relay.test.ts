@@ -145,6 +145,16 @@ describe("POST /deposit", function () {
     expect(answer["status"]).to.equal("success");
     expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
   });
+
+  it("counts a deposit once for each 750,000 gas that it may use", async () => {
+    const mean = closedAfterTest(await openService({ SOTTO_SPONSOR_QUOTA: "2" }, clockWithin(DAY_MS)));
+    // 16 notes may use 1.5 million gas, 17 more.
+    const notes = (count: number) => sign({ amounts: Array.from({ length: count }, () => 10_000n) });
+    expect((await send(await notes(1), mean)).body["status"]).to.equal("success");
+    expect(await refused(await notes(16), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
+    expect((await send(await notes(1), mean)).body["status"]).to.equal("success");
+    expect(await refused(await notes(1), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
+  });
 });
 
 describe("POST /withdraw", function () {

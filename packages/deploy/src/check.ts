@@ -7,7 +7,7 @@ import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from
 import hre from "hardhat";
 import { contractNames, isCompiled } from "./bytecode.ts";
 import type { Ask } from "./chain/ask.ts";
-import { tokenSupport } from "./chain/authorizations.ts";
+import { hasPermit2, tokenSupport } from "./chain/authorizations.ts";
 import { CHAIN_PROPERTIES } from "./chain/properties.ts";
 import { poolArguments } from "./verification.ts";
 
@@ -107,6 +107,8 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
   compare("deposits by EIP-3009", support, support);
   const whole = accounts ? "supported" : "not supported";
   compare("deposits by EIP-3009 of contract accounts", whole, whole);
+  const byPermit2 = (await hasPermit2(request)) ? "supported" : "not supported, because the chain has no Permit2";
+  compare("deposits by Permit2", byPermit2, byPermit2);
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
     compare(`${name} of the pool`, manifest.contracts[name].address, await ask(name));

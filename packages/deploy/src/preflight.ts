@@ -13,7 +13,8 @@ import {
 } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
-import { tokenSupport } from "./chain/authorizations.ts";
+import type { Ask } from "./chain/ask.ts";
+import { hasPermit2, tokenSupport } from "./chain/authorizations.ts";
 import { describeLack, lacksOf } from "./chain/properties.ts";
 
 /** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
@@ -133,13 +134,14 @@ export async function assertToken(
     throw new CommandError("TOKEN_INVALID", `${token} has ${decimals} decimals, expected at most ${MAX_DECIMALS}`);
   const most = formatDecimalAmount(MAX_AMOUNT, Number(decimals));
   const amounts = `${token} has ${decimals} decimals: a deposit, a payment or a withdrawal is at most ${most} tokens`;
-  const { problem, accounts } = await tokenSupport(
-    (method, params) => provider.request({ method, params }),
-    token,
-    chainId,
-  );
-  if (problem !== undefined)
-    return [amounts, `token ${token} does not support EIP-3009: ${problem}; deposits into this pool will need gas`];
+  const ask: Ask = (method, params) => provider.request({ method, params });
+  const { problem, accounts } = await tokenSupport(ask, token, chainId);
+  if (problem !== undefined) {
+    const instead = (await hasPermit2(ask))
+      ? "deposits go through Permit2, which each account approves by a permit, or once itself"
+      : "deposits into this pool will need gas";
+    return [amounts, `token ${token} does not support EIP-3009: ${problem}; ${instead}`];
+  }
   if (accounts) return [amounts];
   return [
     amounts,

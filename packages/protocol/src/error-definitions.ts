@@ -22,6 +22,15 @@ export const SHARED_ERRORS = {
     http: 422,
     remedy: { local: "mint test tokens with --mint", elsewhere: "send tokens to the account first" },
   },
+  NOT_APPROVED: {
+    means:
+      "The account has not approved Permit2 for a token that has neither EIP-3009 nor permits, or signed no permit. Details of the wallet's error: `needed`, `spender`.",
+    cause:
+      "The token is older than permits (EIP-2612), the account is a contract, or another deposit used the approval.",
+    exit: "refused",
+    http: 422,
+    remedy: "approve Permit2 from the account once, or use `sotto deposit AMOUNT --approve`, which needs no Permit2",
+  },
   INVALID_OPTION: {
     means: "An option is missing, malformed or out of range. The message names it.",
     cause: "An option has a typo or the wrong unit, or belongs to another version.",

@@ -163,6 +163,17 @@ export {
   type ReceivedPayment,
 } from "./payment/statement.ts";
 export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
+export {
+  PERMIT_TYPES,
+  PERMIT2,
+  PERMIT2_DEPOSIT_TYPES,
+  type Permit2Deposit,
+  type Permit2Message,
+  type PermitMessage,
+  permit2Domain,
+  permit2Message,
+  permitMessage,
+} from "./permit2.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export type { PermuteMany } from "./poseidon/permutation.ts";
 export { type PoseidonRecurrence, poseidonRecurrence } from "./poseidon/recurrence.ts";

@@ -9,8 +9,12 @@ import {
   evaluateAppend,
   FIELD_MODULUS,
   foldQueue,
+  PERMIT2,
   parseAddress,
   paymentContext,
+  permit2Domain,
+  permit2Message,
+  permitMessage,
   resourceDigest,
   signalsDigest,
   validUntilOf,
@@ -122,6 +126,36 @@ describe("contexts", () => {
     expectCode("INVALID_AMOUNT", () => depositAuthorizationNonce({ ...notes, amounts: [3n] }, digest), /array of 2/);
     expectCode("INVALID_FIELD_ELEMENT", () => depositAuthorizationNonce({ ownerTags: [], amounts: [] }, digest));
     expectCode("INVALID_HEX", () => depositAuthorizationNonce(notes, "0x"), /salt/);
+  });
+});
+
+describe("Permit2 deposits", () => {
+  const salt = `0x${"5a".repeat(32)}`;
+  const deposit = {
+    ownerTags: [1n, 2n],
+    amounts: [3n, 4n],
+    salt,
+    pool: deployment.pool,
+    token: `0x${"A1".repeat(20)}`,
+  };
+  const message = permit2Message({ ...deposit, validBefore: 1_000n });
+
+  it("permit the pool the sum of the notes, under a nonce that names them", () => {
+    expect(message).to.deep.equal({
+      permitted: { token: `0x${"a1".repeat(20)}`, amount: 7n },
+      spender: deployment.pool,
+      nonce: BigInt(depositAuthorizationNonce(deposit, salt)),
+      deadline: 999n,
+    });
+    expect(permit2Domain(5n)).to.deep.equal({ name: "Permit2", chainId: 5n, verifyingContract: PERMIT2 });
+    expectCode("INVALID_INTEGER", () => permit2Message({ ...deposit, validBefore: 0n }), /validBefore/);
+  });
+
+  it("permit Permit2 no more than that", () => {
+    const owner = `0x${"0B".repeat(20)}`;
+    const permit = { owner: `0x${"0b".repeat(20)}`, spender: PERMIT2, value: 7n, nonce: 3n, deadline: 999n };
+    expect(permitMessage(owner, 3n, message)).to.deep.equal(permit);
+    expectCode("INVALID_INTEGER", () => permitMessage(owner, -1n, message), /nonce/);
   });
 });
 

@@ -14,6 +14,8 @@ const TYPES = {
     .map((field) => ({ name: field.split(" ")[0]!, type: field.split(" ")[1]! })),
 };
 
+const keyOf = (from: string, nonce: string): string => `${from} ${nonce}`.toLowerCase();
+
 interface State {
   balances: Map<string, bigint>;
   used: Set<string>;
@@ -63,7 +65,7 @@ export class LocalToken implements LocalContract {
     const signed = accepted === undefined ? this.#signer(message, signature) === from : accepted === signature;
     if (!signed) throw new Error("invalid signature");
     if (timestamp <= message.validAfter || timestamp >= message.validBefore) throw new Error("not valid now");
-    const key = `${message.from} ${message.nonce}`.toLowerCase();
+    const key = keyOf(message.from, message.nonce);
     if (this.#state.used.has(key)) throw new Error("authorization is used");
     this.#state.used.add(key);
     this.transfer(message.from, message.to, message.value);
@@ -103,6 +105,8 @@ export class LocalToken implements LocalContract {
       name: this.domain.name,
       version: this.domain.version,
       DOMAIN_SEPARATOR: this.separator,
+      authorizationState:
+        parsed.name === "authorizationState" && this.#state.used.has(keyOf(parsed.args[0], parsed.args[1])),
     };
     return tokenInterface.encodeFunctionResult(parsed.name, [values[parsed.name]]);
   }

@@ -1,19 +1,8 @@
 // Wallets that sign typed data: accounts, and contract wallets on the tests' chain, deployed from the artifacts.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { BindingTypedData, RequestTypedData } from "@sotto/protocol";
 import type { TypedDataSigner } from "@sotto/test-pool/authorization";
-import {
-  AbiCoder,
-  type BaseContract,
-  type Contract,
-  ContractFactory,
-  concat,
-  HDNodeWallet,
-  hexlify,
-  randomBytes,
-  Wallet,
-} from "ethers";
+import { AbiCoder, type Contract, concat, HDNodeWallet, hexlify, randomBytes, Wallet } from "ethers";
+import { deployContract } from "./contracts.ts";
 import type { World } from "./service.ts";
 
 /** The first of Hardhat's public accounts: a node signs no transactions of type 4. */
@@ -32,21 +21,11 @@ export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): 
   };
 }
 
-const folder = join(import.meta.dirname, "..", "..", "..", "artifacts", "contracts", "test");
-const artifact = (name: string): { abi: string[]; bytecode: string } =>
-  JSON.parse(readFileSync(join(folder, `${name}.sol`, `${name}.json`), "utf8"));
-
-async function deploy(world: Pick<World, "provider">, name: string, ...args: unknown[]): Promise<BaseContract> {
-  const { abi, bytecode } = artifact(name);
-  const contract = await new ContractFactory(abi, bytecode, await world.provider.getSigner(0)).deploy(...args);
-  return contract.waitForDeployment();
-}
-
 /** The contract's answers to a signature check; see contracts/test/TroublesomeWallet.sol. */
 export const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 } as const;
 
 export async function troublesome(world: Pick<World, "provider">, answer: number, returned = "0x"): Promise<string> {
-  return (await (await deploy(world, "TroublesomeWallet", answer, returned)).getAddress()).toLowerCase();
+  return (await (await deployContract(world, "test/TroublesomeWallet", answer, returned)).getAddress()).toLowerCase();
 }
 
 /** Deploys a contract wallet with a new owner. */
@@ -57,7 +36,7 @@ export async function contractWallet(world: Node): Promise<Signer & { readonly o
 
 /** Deploys a contract wallet. @returns its address, lower case */
 export const contractWalletOf = (world: Node, owner: string): Promise<string> =>
-  addressOf(deploy(world, "ContractWallet", owner));
+  addressOf(deployContract(world, "test/ContractWallet", owner));
 
 /** An account that can hold tokens, and what signs for it. */
 export interface SmartAccount {
@@ -73,9 +52,9 @@ const newKey = () => new Wallet(Wallet.createRandom().privateKey);
 export async function ownersWallet(world: Node): Promise<SmartAccount & { readonly owners: readonly Wallet[] }> {
   const owners = [newKey(), newKey(), newKey()];
   const from = await addressOf(
-    deploy(
+    deployContract(
       world,
-      "OwnersWallet",
+      "test/OwnersWallet",
       owners.map(({ address }) => address),
     ),
   );
@@ -87,7 +66,7 @@ export async function ownersWallet(world: Node): Promise<SmartAccount & { readon
 /** A key's account with a delegation (EIP-7702), whose session key signs 66 bytes. */
 export async function delegatedAccount(world: Node): Promise<SmartAccount & { readonly key: Wallet }> {
   const [key, session] = [newKey().connect(world.provider), newKey()];
-  const code = await addressOf(deploy(world, "DelegatedAccount", session.address));
+  const code = await addressOf(deployContract(world, "test/DelegatedAccount", session.address));
   await delegate(world, key, code);
   const signTypedData: TypedDataSigner["signTypedData"] = async (...data) =>
     concat(["0x01", await session.signTypedData(...data)]);
@@ -105,9 +84,9 @@ export async function delegate({ provider }: Node, key: Wallet, code: string): P
 
 /** A contract account that accepts every signature; see contracts/test/CostlyWallet.sol. */
 export const costlyWallet = async (world: Node, cost: bigint): Promise<Contract> =>
-  (await deploy(world, "CostlyWallet", cost)) as Contract;
+  await deployContract(world, "test/CostlyWallet", cost);
 
-const addressOf = async (contract: Promise<BaseContract>): Promise<string> =>
+const addressOf = async (contract: Promise<Contract>): Promise<string> =>
   (await (await contract).getAddress()).toLowerCase();
 
 const WRAPPED = `0x${"6492".repeat(16)}`;
@@ -115,7 +94,7 @@ const WRAPPED = `0x${"6492".repeat(16)}`;
 /** A contract wallet that is not deployed yet; its signatures contain the call that would deploy it. */
 export async function futureWallet(world: Pick<World, "provider">): Promise<Signer> {
   const owner = account();
-  const factory = (await deploy(world, "ContractWalletFactory")) as Contract;
+  const factory = await deployContract(world, "test/ContractWalletFactory");
   const salt = hexlify(randomBytes(32));
   const address = String(await factory.getFunction("addressOf")(owner.address, salt)).toLowerCase();
   const creation = factory.interface.encodeFunctionData("create", [owner.address, salt]);

@@ -1,6 +1,7 @@
 // Narrow interfaces to the rest of the service, for the code that checks and settles.
 
 import type { Address } from "@sotto/protocol";
+import type { AuthorizationId } from "./pool/authorizations.ts";
 
 /** Verifies proofs under the keys of this service's set. */
 export interface ProofVerifier {
@@ -26,8 +27,12 @@ export interface PoolState {
    * (EIP-7702). The check has a gas limit.
    */
   acceptsSignature(account: Address, digest: string, signature: string): Promise<boolean>;
-  /** As of the newest block of all nodes: `tokensOf`, and whether an EIP-3009 authorization was used or cancelled. */
-  newestOf(account: string, nonce: string): Promise<{ readonly tokens: bigint; readonly isUsed: boolean }>;
+  /** As of the newest block of all nodes: `tokensOf` of the depositor, and whether its authorization was used or cancelled. */
+  newestOf(authorization: AuthorizationId): Promise<{ readonly tokens: bigint; readonly isUsed: boolean }>;
+  /** Whether an account has approved Permit2 for this many base units. Not answered with "no" by a node that is behind. */
+  permit2Allows(owner: string, needed: bigint): Promise<boolean>;
+  /** The nonce of an account's next EIP-2612 permit; undefined if the token has no permits. */
+  permitNonceOf(owner: string): Promise<bigint | undefined>;
 }
 
 /** The relayer, as request handlers use it. */

@@ -74,6 +74,7 @@ export const WALLET_ERRORS = {
     remedy: "merge notes with `sotto merge`",
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
+  NOT_APPROVED: SHARED_ERRORS.NOT_APPROVED,
   DEPOSIT_IN_PROGRESS: {
     means: "Another call in this process is working on the deposit. Details: `id`.",
     cause: "The program calls `fund` or `resume` again before the first call has returned.",

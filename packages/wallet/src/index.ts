@@ -69,7 +69,7 @@ export type {
 } from "./wallet/cash-out.ts";
 export { type PoolInfo, type PoolOptions, parseCount } from "./wallet/connect.ts";
 export type { ScanOptions, WalletProver } from "./wallet/core.ts";
-export type { DepositSigner } from "./wallet/deposit.ts";
+export type { DepositSigner } from "./wallet/deposit-signer.ts";
 export type { AuthorizeOptions, DepositCalls, DepositOptions } from "./wallet/fund.ts";
 export type {
   Funded,

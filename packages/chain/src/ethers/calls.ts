@@ -3,13 +3,15 @@ import {
   type DepositCall,
   depositAuthorizationNonce,
   type PaymentCall,
+  PERMIT2,
   parseAddress,
+  permit2Message,
   type WithdrawalCall,
   withdrawalArgument,
 } from "@sotto/protocol";
 
 import type { AppendCall } from "../pool/append.ts";
-import { poolInterface, tokenInterface } from "./abi.ts";
+import { permit2Interface, poolInterface, tokenInterface } from "./abi.ts";
 
 /** A transaction's target and calldata. Any account that pays the gas can send it. */
 export interface ContractCall {
@@ -59,31 +61,53 @@ export function approveCall(token: string, pool: string, amount: bigint): Contra
   return { to: parseAddress(token, "token"), data: tokenInterface.encodeFunctionData("approve", parameters) };
 }
 
-/** Submits a deposit that its depositor authorized. Anyone may send it. */
-export function depositWithAuthorizationCall(request: DepositRequest): ContractCall {
-  const { pool, from, ownerTags, amounts, salt, validAfter, validBefore, signature } = request;
-  const parameters = [from, ownerTags, amounts, salt, validAfter, validBefore, signature];
+/** The pool's function for a deposit that its depositor authorized, and its arguments. */
+export function depositFunction(deposit: DepositCall): { name: string; values: readonly unknown[] } {
+  const { from, ownerTags, amounts, salt, validAfter, validBefore, signature, permit2 } = deposit;
+  const notes = [from, ownerTags, amounts, salt];
+  if (permit2 === undefined)
+    return { name: "depositWithAuthorization", values: [...notes, validAfter, validBefore, signature] };
   return {
-    to: parseAddress(pool, "pool"),
-    data: poolInterface.encodeFunctionData("depositWithAuthorization", parameters),
+    name: "depositWithPermit2",
+    values: [...notes, BigInt(validBefore) - 1n, signature, permit2.permit ?? "0x"],
   };
 }
 
+/** r, s and v of 65 bytes. */
+const partsOf = (signature: string) => ({
+  v: `0x${signature.slice(130)}`,
+  r: signature.slice(0, 66),
+  s: `0x${signature.slice(66, 130)}`,
+});
+
+/** Submits a deposit that its depositor authorized. Anyone may send it. */
+export function depositWithAuthorizationCall(request: DepositRequest): ContractCall {
+  const { name, values } = depositFunction(request);
+  return { to: parseAddress(request.pool, "pool"), data: poolInterface.encodeFunctionData(name, values) };
+}
+
 /**
- * The call of the token with which the pool redeems a deposit's authorization. Only the pool can send it as a transaction. It has
- * the nonce in place of the notes and the salt, so a node that sees it cannot submit the deposit.
+ * The call of the token, or of Permit2, with which the pool redeems a deposit's authorization. Only the pool can send it as a
+ * transaction. It has the nonce in place of the notes and the salt, so a node that sees it cannot submit the deposit.
  */
 export function redeemAuthorizationCall(token: string, request: DepositRequest): ContractCall & { from: string } {
   const { from, salt, validAfter, validBefore, signature } = request;
   const pool = parseAddress(request.pool, "pool");
   const [ownerTags, amounts] = [request.ownerTags.map(BigInt), request.amounts.map(BigInt)];
+  if (request.permit2 !== undefined) {
+    const message = permit2Message({ ownerTags, amounts, salt, token, pool, validBefore: BigInt(validBefore) });
+    const { permitted, nonce, deadline } = message;
+    const details = { to: pool, requestedAmount: permitted.amount };
+    const values = [{ permitted, nonce, deadline }, details, from, signature];
+    return { from: pool, to: PERMIT2, data: permit2Interface.encodeFunctionData("permitTransferFrom", values) };
+  }
   const value = amounts.reduce((sum, amount) => sum + amount, 0n);
   const nonce = depositAuthorizationNonce({ ownerTags, amounts }, salt);
   const terms = [from, pool, value, validAfter, validBefore, nonce];
   // Like the pool: 65 bytes are r, s and v.
   const isKeys = signature.length === 2 + 2 * 65;
-  const parts = [`0x${signature.slice(130)}`, signature.slice(0, 66), `0x${signature.slice(66, 130)}`];
+  const { v, r, s } = partsOf(signature);
   const name = `receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,${isKeys ? "uint8,bytes32,bytes32" : "bytes"})`;
-  const data = tokenInterface.encodeFunctionData(name, [...terms, ...(isKeys ? parts : [signature])]);
+  const data = tokenInterface.encodeFunctionData(name, [...terms, ...(isKeys ? [v, r, s] : [signature])]);
   return { from: pool, to: parseAddress(token, "token"), data };
 }

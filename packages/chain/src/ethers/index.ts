@@ -1,10 +1,11 @@
-export { poolInterface, tokenInterface } from "./abi.ts";
+export { permit2Interface, poolInterface, tokenInterface } from "./abi.ts";
 export {
   appendCall,
   approveCall,
   type ContractCall,
   type DepositRequest,
   depositCall,
+  depositFunction,
   depositWithAuthorizationCall,
   redeemAuthorizationCall,
   settleCall,

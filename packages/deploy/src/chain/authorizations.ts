@@ -1,5 +1,5 @@
-// Deposits without gas need EIP-3009: the payer signs an authorization, and the pool redeems it.
-import { type Address, DEPOSIT_AUTHORIZATION_TYPES } from "@sotto/protocol";
+// Deposits without gas need EIP-3009 or Permit2: the payer signs an authorization, and the pool redeems it.
+import { type Address, DEPOSIT_AUTHORIZATION_TYPES, PERMIT2 } from "@sotto/protocol";
 import { getAddress, Interface, Signature, type TypedDataDomain, TypedDataEncoder, Wallet, ZeroHash } from "ethers";
 import { type Ask, askOr } from "./ask.ts";
 
@@ -13,6 +13,8 @@ const TOKEN = new Interface([
 /** The function for signatures of any length, which EIP-3009 lacks. */
 const WHOLE = new Interface([`function receiveWithAuthorization(${TERMS}, bytes signature)`]);
 
+const PERMIT2_VIEW = new Interface(["function nonceBitmap(address owner, uint256 word) view returns (uint256)"]);
+
 /** An account that redeems an authorization of nothing; any address without code will do. */
 const PAYEE = getAddress(`0x${"99".repeat(20)}`);
 const FOREVER = 2n ** 256n - 1n;
@@ -23,6 +25,12 @@ export interface TokenSupport {
   readonly problem: string | undefined;
   /** Whether it also takes signatures as a whole, as contract accounts sign (EIP-1271, EIP-7702). */
   readonly accounts: boolean;
+}
+
+/** Whether the chain has Permit2. @throws the provider's error if the node does not answer */
+export async function hasPermit2(ask: Ask): Promise<boolean> {
+  const call = { to: PERMIT2, data: PERMIT2_VIEW.encodeFunctionData("nonceBitmap", [PERMIT2, 0n]) };
+  return /^0x0{64}$/.test(String(await askOr(ask, "eth_call", [call, "latest"])));
 }
 
 /**

@@ -29,7 +29,10 @@ export interface WithdrawalCall {
   validUntil: string;
 }
 
-/** Arguments of `depositWithAuthorization`: the depositor's EIP-3009 signature and the notes. Numbers are decimal strings. */
+/**
+ * Arguments of `depositWithAuthorization` or, with `permit2`, of `depositWithPermit2`: the notes, and the depositor's signature
+ * of the token's EIP-3009 message or of Permit2's. Numbers are decimal strings.
+ */
 export interface DepositCall {
   /** The account that signed and whose tokens are deposited, 20 bytes, hex with 0x. */
   from: string;
@@ -48,4 +51,12 @@ export interface DepositCall {
    * format, at most MAX_DEPOSIT_SIGNATURE_BYTES.
    */
   signature: string;
+  /** Present if the signature is for Permit2, which has no validAfter: that is "0" then. */
+  permit2?: {
+    /**
+     * Approves Permit2 first: r, s and v of an EIP-2612 permit for the sum of the notes and the same deadline, 65 bytes, hex with
+     * 0x. Absent if the account approved Permit2 before.
+     */
+    permit?: string | undefined;
+  };
 }

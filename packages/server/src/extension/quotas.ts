@@ -9,6 +9,8 @@ export interface Quota {
   readonly limit: number;
   /** Length of a window, ms. */
   readonly window: number;
+  /** How many uses are counted at once; at most the limit is counted. Default: 1. */
+  readonly uses?: number | undefined;
 }
 
 /** A use would exceed the quota. */

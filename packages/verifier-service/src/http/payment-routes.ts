@@ -110,6 +110,7 @@ const RELAY_ERRORS = refused(
   "FEE_TOO_SMALL",
   "AUTHORIZATION_MISMATCH",
   "INSUFFICIENT_TOKENS",
+  "NOT_APPROVED",
 );
 
 export function paymentRoutes(app: App, services: PaymentRoutes): void {

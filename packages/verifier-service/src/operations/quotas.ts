@@ -1,6 +1,7 @@
 import { networkLimits, type Quota } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
+import { depositGas, SPONSORED_GAS } from "../relayer/gas.ts";
 import type { Store } from "../store/index.ts";
 import type { Quotas } from "./budget.ts";
 
@@ -67,11 +68,20 @@ export function recipientQuota(
 
 /**
  * The quotas of a deposit, and of a withdrawal without a fee: those of its client and, for a deposit, of its depositor, because
- * one depositor may use many network addresses.
+ * one depositor may use many network addresses. One use pays for SPONSORED_GAS, and a deposit of many notes may need more.
  */
-export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, depositor?: string): readonly Quota[] {
-  const own = depositor === undefined ? [] : [{ key: `depositor:${depositor}`, limit, window: DAY_MS }];
-  return [...networkQuotas("sponsor", client, limit), ...own];
+export function sponsorQuotas(
+  { sponsorQuota: limit }: Quotas,
+  client: string,
+  deposit?: { readonly depositor: string; readonly notes: number },
+): readonly Quota[] {
+  const quotas = networkQuotas("sponsor", client, limit);
+  if (deposit === undefined) return quotas;
+  const uses = Number((depositGas(deposit.notes) + SPONSORED_GAS - 1n) / SPONSORED_GAS);
+  return [...quotas, { key: `depositor:${deposit.depositor}`, limit, window: DAY_MS }].map((quota) => ({
+    ...quota,
+    uses,
+  }));
 }
 
 const COUNTED: Readonly<Record<string, string>> = {

@@ -6,8 +6,8 @@ import {
   readDecimals,
   readPool,
 } from "@sotto/chain";
-import { poolInterface, tokenInterface } from "@sotto/chain/ethers";
-import { parseAddress } from "@sotto/protocol";
+import { permit2Interface, poolInterface, tokenInterface } from "@sotto/chain/ethers";
+import { PERMIT2, parseAddress } from "@sotto/protocol";
 import { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
 
@@ -17,6 +17,8 @@ export interface PoolFacts extends ChainPoolFacts {
   readonly decimals: number;
   /** EIP-712 domain separator of the token, for deposit authorizations; undefined if the token has none. */
   readonly tokenDomain: string | undefined;
+  /** Whether the chain has Permit2. */
+  readonly hasPermit2: boolean;
 }
 
 /** Circuits that are verified on chain, and the pool's getters of their verifiers. */
@@ -48,6 +50,7 @@ export async function assertPool(
       ...facts,
       decimals: await readDecimals(chain, token),
       tokenDomain: await readDomain(chain, token),
+      hasPermit2: await readPermit2(chain),
     };
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
@@ -69,6 +72,16 @@ async function readDomain(chain: Chain, token: string): Promise<string | undefin
     return String(await chain.read(tokenInterface, token, "DOMAIN_SEPARATOR"));
   } catch (cause) {
     if (isAnotherContract(cause)) return undefined;
+    throw cause;
+  }
+}
+
+async function readPermit2(chain: Chain): Promise<boolean> {
+  try {
+    await chain.read(permit2Interface, PERMIT2, "nonceBitmap", [PERMIT2, 0n]);
+    return true;
+  } catch (cause) {
+    if (isAnotherContract(cause)) return false;
     throw cause;
   }
 }

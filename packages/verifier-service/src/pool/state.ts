@@ -1,9 +1,18 @@
-import { type Chain, poolViews, readContract, readNewest, signatureCall } from "@sotto/chain";
-import { parseAddress, verifyWalletSignature } from "@sotto/protocol";
+import {
+  type Chain,
+  type ChainSource,
+  isAnotherContract,
+  poolViews,
+  readContract,
+  readNewest,
+  signatureCall,
+} from "@sotto/chain";
+import { tokenInterface } from "@sotto/chain/ethers";
+import { PERMIT2, parseAddress, verifyWalletSignature } from "@sotto/protocol";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
-import { tokenInterface } from "../relayer/calldata.ts";
 import type { Store } from "../store/index.ts";
+import { isUsed, usedRead } from "./authorizations.ts";
 
 /** How long a known root is cached, ms. Only a reorganization can make it unknown. */
 const ROOT_MS = 60_000;
@@ -60,12 +69,25 @@ export function poolState({ chain, ledger, pool, token, clock }: PoolStateParts)
       const call = signatureCall(chain, await ledger.lastBlock());
       return answered(verifyWalletSignature(account, digest, signature, call));
     },
-    async newestOf(account, nonce) {
+    async newestOf(authorization) {
       const { number } = await answered(chain.newest());
       const block = Math.max(number, (await reached()) ?? 0);
-      const reads = [ofToken("balanceOf", account), ofToken("authorizationState", account, nonce)];
-      const [tokens, isUsed] = await answered(chain.reads<unknown>(reads, block));
-      return { tokens: BigInt(tokens as bigint), isUsed: isUsed === true };
+      const reads = [ofToken("balanceOf", authorization.from), usedRead(token, authorization)];
+      const [tokens, used] = await answered(chain.reads<unknown>(reads, block));
+      return { tokens: BigInt(tokens as bigint), isUsed: isUsed(authorization, used) };
+    },
+    async permit2Allows(owner, needed) {
+      const read = async (node: ChainSource, block?: number) =>
+        BigInt(await readContract<bigint>(node, ofToken("allowance", owner, PERMIT2), block)) >= needed;
+      return answered(readNewest(chain, read, (isEnough) => isEnough, await reached()));
+    },
+    async permitNonceOf(owner) {
+      try {
+        return BigInt(await readContract<bigint>(chain, ofToken("nonces", owner)));
+      } catch (cause) {
+        if (isAnotherContract(cause)) return undefined;
+        return answered(Promise.reject(cause));
+      }
     },
   };
 }

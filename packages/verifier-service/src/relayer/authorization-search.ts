@@ -1,7 +1,8 @@
-import type { Receipt } from "@sotto/chain";
-import type { DepositCall } from "@sotto/protocol";
+import type { ChainNode, Log, Receipt } from "@sotto/chain";
+import { tokenInterface } from "@sotto/chain/ethers";
+import type { AuthorizationId } from "../pool/authorizations.ts";
 import type { Operation } from "../store/index.ts";
-import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
+import { authorizationOf } from "./calldata.ts";
 import { areUsed, atHead, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 
@@ -86,23 +87,34 @@ export class AuthorizationSearch {
 
   async #lookThrough(operation: Operation, progress: Progress, round: Round): Promise<void> {
     const { chain, pool, config } = this.#context;
-    const { from } = operation.call as DepositCall;
     const last = progress.next ?? round.head.number;
     const first = Math.max(pool.deploymentBlock, last - config.rangeSize + 1);
-    const topics = (name: string) =>
-      tokenInterface.encodeFilterTopics(name, [from, authorizationNonceOf(operation)]) as string[];
-    const logs = await atHead(chain, round, (node) =>
-      Promise.all(
-        ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
-          node.logs({ address: pool.token, from: first, to: last, topics: topics(name) }),
-        ),
-      ),
-    );
-    const log = logs.flat().at(-1);
+    const logs = await atHead(chain, round, (node) => useLogs(node, pool, authorizationOf(operation), first, last));
+    const log = logs.at(-1);
     if (log !== undefined) progress.txHash = log.transactionHash;
     progress.next = first - 1;
     // Limited by time: the same number of blocks takes four hours on one chain and a day on another.
     const time = (await chain.block(first))?.timestamp ?? round.head.timestamp;
     progress.hasMore = first > pool.deploymentBlock && time >= round.head.timestamp - config.maxAuthorizationAge;
   }
+}
+
+/**
+ * The logs of the transaction that used or cancelled an authorization. Permit2 has no event of a use, so the pool has one. A
+ * cancellation there is not searched: a nonce can be cancelled after its use too, and would hide it.
+ */
+async function useLogs(
+  node: ChainNode,
+  { pool, token }: RelayerContext["pool"],
+  { from, nonce, permit2 }: AuthorizationId,
+  first: number,
+  last: number,
+): Promise<Log[]> {
+  const find = (address: string, name: string) => {
+    const topics = tokenInterface.encodeFilterTopics(name, [from, nonce]) as string[];
+    return node.logs({ address, from: first, to: last, topics });
+  };
+  if (permit2 !== undefined) return find(pool, "AuthorizationUsed");
+  const logs = await Promise.all(["AuthorizationUsed", "AuthorizationCanceled"].map((name) => find(token, name)));
+  return logs.flat();
 }

@@ -1,5 +1,5 @@
 import { CallReverted } from "@sotto/chain";
-import { poolInterface } from "@sotto/chain/ethers";
+import { depositFunction, poolInterface } from "@sotto/chain/ethers";
 import {
   type DepositCall,
   type PaymentCall,
@@ -9,16 +9,8 @@ import {
   type WithdrawalCall,
   withdrawalArgument,
 } from "@sotto/protocol";
-import { Interface } from "ethers";
+import type { AuthorizationId } from "../pool/authorizations.ts";
 import type { Operation } from "../store/index.ts";
-
-/** The EIP-3009 functions and events of the token that deposits use. */
-export const tokenInterface = new Interface([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-  "function balanceOf(address account) view returns (uint256)",
-  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-]);
 
 /**
  * The contract's arguments for a bundle: the payment proof, and the opening of signal 1.
@@ -46,13 +38,15 @@ function encode(name: string, values: () => readonly unknown[]): string {
 /** Calldata of a deposit or withdrawal. */
 export function singleData({ kind, call }: Operation): string {
   if (kind === "withdrawal") return encode("withdraw", () => [withdrawalArgument(call as WithdrawalCall)]);
-  const { from, ownerTags, amounts, salt, validAfter, validBefore, signature } = call as DepositCall;
-  const values = [from, ownerTags, amounts, salt, validAfter, validBefore, signature];
-  return encode("depositWithAuthorization", () => values);
+  const { name, values } = depositFunction(call as DepositCall);
+  return encode(name, () => values);
 }
 
-/** The nonce of a deposit's authorization. The digest consists of depositor and nonce. */
-export const authorizationNonceOf = ({ digest }: Operation): string => digest.slice(digest.indexOf(":") + 1);
+/** The authorization of a deposit, whose digest consists of depositor and nonce. */
+export function authorizationOf({ call, digest }: Operation): AuthorizationId {
+  const { from, permit2 } = call as DepositCall;
+  return { from, permit2, nonce: digest.slice(digest.indexOf(":") + 1) };
+}
 
 const OUTCOMES = ["Settled", "NullifierSpent", "Expired", "UnknownRoot"];
 

@@ -1,8 +1,8 @@
 // What the relayer reads of the chain, in batched requests, because a round must not wait for each operation.
 import type { Chain, ChainNode, ContractRead, Receipt } from "@sotto/chain";
-import type { DepositCall } from "@sotto/protocol";
+import { isUsed, usedRead } from "../pool/authorizations.ts";
 import type { Operation } from "../store/index.ts";
-import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
+import { authorizationOf } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
 
 /**
@@ -24,19 +24,17 @@ export async function receiptsOf(chain: Chain, hashes: readonly string[], round:
 }
 
 /** Which of these deposits' authorizations were used or cancelled. @param block as of this block; the newest if undefined */
-export function areUsed(
+export async function areUsed(
   { chain, pool }: RelayerContext,
   deposits: readonly Operation[],
   round: Round,
   block?: number,
 ): Promise<boolean[]> {
-  const reads = deposits.map((deposit) => ({
-    abi: tokenInterface,
-    to: pool.token,
-    name: "authorizationState",
-    values: [(deposit.call as DepositCall).from, authorizationNonceOf(deposit)],
-  }));
-  return areTrue(chain, reads, round, block);
+  if (deposits.length === 0) return [];
+  const ids = deposits.map(authorizationOf);
+  const reads = ids.map((id) => usedRead(pool.token, id));
+  const answers = await atHead(chain, round, (node) => node.reads(reads, block));
+  return ids.map((id, index) => isUsed(id, answers[index]));
 }
 
 /** Which of these views return true. @param block as of this block; the newest if undefined */

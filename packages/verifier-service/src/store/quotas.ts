@@ -22,19 +22,26 @@ export async function takeUses(db: Db, quotas: readonly Quota[], now: number): P
   for (const quota of quotas) {
     assertQuota(quota);
     const { start, end } = windowOf(quota, now);
-    if ((await usesOf(db, quota.key, start)) >= quota.limit) return { kind: "exceeded", quota, resetAt: end };
+    const used = await usesOf(db, quota.key, start);
+    if (used >= quota.limit || used + countOf(quota) > quota.limit) return { kind: "exceeded", quota, resetAt: end };
   }
   await chargeUses(db, quotas, now);
   return undefined;
 }
 
+/** The uses to count. One that is worth more than a whole window takes all of it. */
+const countOf = ({ uses = 1, limit }: Quota): number => Math.max(1, Math.min(uses, limit));
+
 /** Counts one use of every quota, even beyond its limit. */
 export async function chargeUses(db: Db, quotas: readonly Quota[], now: number): Promise<void> {
   // In a fixed order, so that two transactions never wait for each other's rows.
   for (const quota of quotas.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
-    const row = db.insertInto("quotas").values({ key: quota.key, window_start: windowOf(quota, now).start, used: 1 });
+    const used = countOf(quota);
+    const row = db.insertInto("quotas").values({ key: quota.key, window_start: windowOf(quota, now).start, used });
     await row
-      .onConflict((c) => c.columns(["key", "window_start"]).doUpdateSet((eb) => ({ used: eb("quotas.used", "+", 1) })))
+      .onConflict((c) =>
+        c.columns(["key", "window_start"]).doUpdateSet((eb) => ({ used: eb("quotas.used", "+", used) })),
+      )
       .execute();
   }
 }
@@ -49,9 +56,12 @@ function windowOf({ window }: Quota, now: number): { start: number; end: number 
   return { start, end: start + window };
 }
 
-function assertQuota({ limit, window }: Quota): void {
-  const valid = Number.isSafeInteger(limit) && limit >= 0 && Number.isSafeInteger(window) && window > 0;
-  assertRecord(valid, "a quota must have a limit of 0 or more and a window in ms");
+function assertQuota({ limit, window, uses = 1 }: Quota): void {
+  const counts = [limit, window, uses].every(Number.isSafeInteger);
+  assertRecord(
+    counts && limit >= 0 && window > 0 && uses > 0,
+    "a quota must have a limit of 0 or more, a window in ms, and uses of 1 or more",
+  );
 }
 
 async function take(db: Db, quota: Quota, now: number): Promise<QuotaResult> {

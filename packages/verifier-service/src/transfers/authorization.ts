@@ -4,6 +4,12 @@ import {
   type DepositCall,
   hexToBytes,
   isUndeployedSignature,
+  PERMIT_TYPES,
+  PERMIT2,
+  PERMIT2_DEPOSIT_TYPES,
+  permit2Domain,
+  permit2Message,
+  permitMessage,
 } from "@sotto/protocol";
 import { concat, keccak256, recoverAddress, Signature, TypedDataEncoder } from "ethers";
 import { ServiceError } from "../errors.ts";
@@ -12,14 +18,19 @@ import type { Caller } from "../operations/hold.ts";
 import { takeSignatureQuota } from "../operations/quotas.ts";
 import type { DepositRequest } from "./schemas.ts";
 
-/** What a depositor signs. */
+/** A deposit's terms that its depositor signs. */
 export interface Authorization {
   readonly from: Address;
-  readonly to: string;
+  /** The pool. */
+  readonly to: Address;
+  readonly ownerTags: readonly bigint[];
+  readonly amounts: readonly bigint[];
+  /** The sum of the notes, base units. */
   readonly value: bigint;
+  readonly salt: string;
+  readonly nonce: string;
   readonly validAfter: bigint;
   readonly validBefore: bigint;
-  readonly nonce: string;
 }
 
 /**
@@ -32,18 +43,10 @@ export async function checkSignature(
   authorization: Authorization,
   accepted: DepositCall["signature"] | undefined,
   caller: Caller,
-  { config, facts, pool, store }: RelayServices,
+  services: RelayServices,
 ): Promise<DepositCall["signature"]> {
-  const domain = facts.tokenDomain;
-  if (domain === undefined)
-    throw new ServiceError(
-      "AUTHORIZATION_MISMATCH",
-      "the pool's token has no DOMAIN_SEPARATOR, so no authorization of it can be checked; approve the pool, and send the deposit from the account itself",
-    );
-  const struct = TypedDataEncoder.hashStruct("ReceiveWithAuthorization", DEPOSIT_AUTHORIZATION_TYPES, {
-    ...authorization,
-  });
-  const digest = keccak256(concat(["0x1901", domain, struct]));
+  const { config, pool, store } = services;
+  const digest = (body.permit2 === undefined ? tokenDigest : permit2Digest)(authorization, services);
   const { signature, parts } = parseSignature(body);
   const canonical = recoverKey(authorization.from, digest, signature);
   if (canonical !== undefined || signature === accepted) return canonical ?? signature;
@@ -59,6 +62,68 @@ export async function checkSignature(
   }
   throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and times");
 }
+
+/** @throws ServiceError AUTHORIZATION_MISMATCH */
+function tokenDigest(authorization: Authorization, { facts }: RelayServices): string {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  if (facts.tokenDomain === undefined)
+    throw new ServiceError(
+      "AUTHORIZATION_MISMATCH",
+      "the pool's token has no DOMAIN_SEPARATOR, so no authorization of it can be checked; sign for Permit2, or approve the pool and send the deposit from the account itself",
+    );
+  const message = { from, to, value, validAfter, validBefore, nonce };
+  const struct = TypedDataEncoder.hashStruct("ReceiveWithAuthorization", DEPOSIT_AUTHORIZATION_TYPES, message);
+  return keccak256(concat(["0x1901", facts.tokenDomain, struct]));
+}
+
+/** @throws ServiceError AUTHORIZATION_MISMATCH */
+function permit2Digest(authorization: Authorization, { config, facts }: RelayServices): string {
+  if (!facts.hasPermit2) throw new ServiceError("AUTHORIZATION_MISMATCH", `this chain has no Permit2 at ${PERMIT2}`);
+  if (authorization.validAfter !== 0n)
+    throw new ServiceError("AUTHORIZATION_MISMATCH", "Permit2 has no validAfter; it must be 0");
+  const message = messageOf(authorization, facts);
+  return TypedDataEncoder.hash(permit2Domain(BigInt(config.chainId)), PERMIT2_DEPOSIT_TYPES, { ...message });
+}
+
+/**
+ * Checks that Permit2 may take the tokens of a deposit: it has the allowance, or the depositor's key signed a permit that gives
+ * it, which the pool submits first.
+ * @throws ServiceError AUTHORIZATION_MISMATCH, NOT_APPROVED, CHAIN_UNAVAILABLE
+ */
+export async function checkAllowance(
+  { permit2 }: DepositRequest,
+  authorization: Authorization,
+  { facts, pool }: RelayServices,
+): Promise<void> {
+  const { from, value } = authorization;
+  if (permit2 === undefined || (await pool.permit2Allows(from, value))) return;
+  // A deposit that somebody else submitted has used its permit.
+  if ((await pool.newestOf({ ...authorization, permit2 })).isUsed) return;
+  const permit = permit2.permit?.toLowerCase();
+  if (permit === undefined)
+    throw new ServiceError("NOT_APPROVED", `\`from\` has not approved Permit2 (${PERMIT2}) for ${value} base units`);
+  const nonce = await pool.permitNonceOf(from);
+  if (nonce === undefined || facts.tokenDomain === undefined)
+    throw new ServiceError(
+      "NOT_APPROVED",
+      "the token has no permits (EIP-2612); approve Permit2 from the account itself",
+    );
+  const struct = TypedDataEncoder.hashStruct(
+    "Permit",
+    PERMIT_TYPES,
+    permitMessage(from, nonce, messageOf(authorization, facts)),
+  );
+  const digest = keccak256(concat(["0x1901", facts.tokenDomain, struct]));
+  // The pool splits it, so it must be in this encoding.
+  if (recoverKey(from, digest, permit) !== permit)
+    throw new ServiceError(
+      "AUTHORIZATION_MISMATCH",
+      "permit2.permit is not signed by the key of `from` for Permit2, the sum of the notes, the deposit's deadline and the token's next nonce",
+    );
+}
+
+const messageOf = ({ to: pool, ...terms }: Authorization, { token }: RelayServices["facts"]) =>
+  permit2Message({ ...terms, pool, token });
 
 /** @throws ServiceError INVALID_REQUEST; SottoError INVALID_HEX */
 function parseSignature({ signature, v, r, s }: DepositRequest): { signature: string; parts: boolean } {

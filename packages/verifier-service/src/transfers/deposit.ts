@@ -12,11 +12,12 @@ import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
 import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
+import type { AuthorizationId } from "../pool/authorizations.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
-import { checkSignature } from "./authorization.ts";
+import { checkAllowance, checkSignature } from "./authorization.ts";
 import type { DepositRequest } from "./schemas.ts";
 
-/** The parsed authorization. */
+/** The parsed terms. */
 interface DepositTerms {
   readonly from: Address;
   readonly ownerTags: readonly bigint[];
@@ -29,7 +30,7 @@ interface DepositTerms {
 /**
  * Queues a deposit that its depositor authorized, and waits for its outcome.
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
- * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, and those of Admission.admit; SottoError of a field that
+ * AUTHORIZATION_MISMATCH, NOT_APPROVED, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, and those of Admission.admit; SottoError of a field that
  * does not decode
  */
 export async function relayDeposit(body: DepositRequest, caller: Caller, services: RelayServices): Promise<Operation> {
@@ -47,23 +48,23 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the authorization is not valid yet (validAfter)");
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
-  const { from: depositor, validAfter: after, validBefore: before, nonce } = terms;
-  const value = sumOf(terms.amounts);
-  const authorization = { from: depositor, to: pool, value, validAfter: after, validBefore: before, nonce };
+  const authorization = { ...terms, to: pool, value: sumOf(terms.amounts), salt: body.salt };
   const accepted = (known?.call as DepositCall | undefined)?.signature;
   const signature = await checkSignature(body, authorization, accepted, caller, services);
   assertFee(terms, services);
   if (known !== undefined) return waitForRelayed(known, caller, services);
+  await checkAllowance(body, authorization, services);
   await services.admission.admit("sponsored");
-  const { from, ownerTags, amounts, salt, validAfter, validBefore } = body;
+  const { from, ownerTags, amounts, salt, validAfter, validBefore, permit2 } = body;
   const next = {
     id: randomUUID(),
     digest,
-    call: { from, ownerTags, amounts, salt, validAfter, validBefore, signature },
+    call: { from, ownerTags, amounts, salt, validAfter, validBefore, signature, ...(permit2 && { permit2 }) },
     client: caller.client,
     validUntil: Number(terms.validBefore),
   };
-  return waitForRelayed(await queueCovered(next, terms, services), caller, services);
+  const authorizationId = { from: terms.from, nonce: terms.nonce, permit2 };
+  return waitForRelayed(await queueCovered(next, terms, authorizationId, services), caller, services);
 }
 
 /**
@@ -72,18 +73,19 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
  */
 async function queueCovered(
   next: Omit<NewDeposit, "account" | "amount" | "balance">,
-  { from, amounts, nonce }: DepositTerms,
+  { from, amounts }: DepositTerms,
+  authorization: AuthorizationId,
   { config, pool, store }: RelayServices,
 ): Promise<Operation> {
   const amount = sumOf(amounts);
   // With a fee too: a deposit that reverts on chain pays none, and a contract account decides that free of charge.
-  const quotas = sponsorQuotas(config, next.client, from);
+  const quotas = sponsorQuotas(config, next.client, { depositor: from, notes: amounts.length });
   const enqueue = (balance: bigint | undefined) =>
     store.operations.enqueueDeposit({ ...next, account: from, amount, balance }, quotas);
   let balance = await pool.tokensOf(from);
   let queued = await enqueue(balance);
   if (queued.kind === "uncovered") {
-    const newest = await pool.newestOf(from, nonce);
+    const newest = await pool.newestOf(authorization);
     balance = newest.tokens;
     queued = await enqueue(newest.isUsed ? undefined : balance);
   }

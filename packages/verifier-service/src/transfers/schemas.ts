@@ -29,8 +29,30 @@ export const DepositBody = Type.Object(
     v: Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description: "v, r and s in place of signature" })),
     r: Type.Optional(Type.String({ minLength: 66, maxLength: 66 })),
     s: Type.Optional(Type.String({ minLength: 66, maxLength: 66 })),
+    permit2: Type.Optional(
+      Type.Object(
+        {
+          permit: Type.Optional(
+            Type.String({
+              minLength: 132,
+              maxLength: 132,
+              pattern: "^0x[0-9a-fA-F]{130}$",
+              description:
+                "r, s and v of an EIP-2612 permit of `from` for Permit2, with the sum of the amounts and the same deadline",
+            }),
+          ),
+        },
+        {
+          description:
+            "for tokens without EIP-3009: the signature is for Permit2, validAfter is 0, and the deadline is the second before validBefore",
+        },
+      ),
+    ),
   },
-  { description: "An EIP-3009 authorization whose nonce commits to the notes, with either signature, or v, r and s." },
+  {
+    description:
+      "An EIP-3009 or Permit2 authorization whose nonce commits to the notes, with either signature, or v, r and s.",
+  },
 );
 export type DepositRequest = Static<typeof DepositBody>;
 

@@ -66,6 +66,7 @@ describe("HTTP statuses of errors", () => {
       EXPIRED: 422,
       FEE_TOO_SMALL: 422,
       INSUFFICIENT_TOKENS: 422,
+      NOT_APPROVED: 422,
       INVALID_PROOF: 422,
       UNKNOWN_ROOT: 422,
       VALIDITY_TOO_LONG: 422,

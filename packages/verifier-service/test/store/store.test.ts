@@ -176,6 +176,18 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
   });
 
+  it("counts several uses at once, and at most a whole window", async () => {
+    const quota = { key: "sponsor:x", limit: 5, window: 60_000 };
+    expect(await store.quotas.take({ ...quota, uses: 3 })).to.include({ allowed: true, remaining: 2 });
+    expect(await store.quotas.take({ ...quota, uses: 3 })).to.include({ allowed: false });
+    expect(await store.quotas.take({ ...quota, uses: 2 })).to.include({ allowed: true, remaining: 0 });
+    stores.time += 60_000;
+    expect(await store.quotas.take({ ...quota, uses: 6 })).to.include({ allowed: true, remaining: 0 });
+    stores.time += 60_000;
+    await store.quotas.take(quota);
+    expect(await store.quotas.take({ ...quota, uses: 6 })).to.include({ allowed: false });
+  });
+
   it("has one leader, and rejects writes of an earlier leader", async () => {
     const other = await open();
     const mine = (await store.leases.acquire("relayer", "me", 60_000))!;

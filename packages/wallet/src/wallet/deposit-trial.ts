@@ -1,14 +1,17 @@
 import { type Call, CallReverted, type ChainSource, readNewest } from "@sotto/chain";
 import { type DepositRequest, poolInterface, redeemAuthorizationCall } from "@sotto/chain/ethers";
 import { isUndeployedSignature, MAX_DEPOSIT_SIGNATURE_BYTES, quoted } from "@sotto/protocol";
-import { Signature } from "ethers";
+import { Interface, Signature } from "ethers";
 import { WalletError } from "../errors.ts";
+
+/** Permit2's revert if the token refuses the transfer, after it has checked the signature. */
+const TRANSFER_FAILED = new Interface(["error Error(string)"]).encodeErrorResult("Error", ["TRANSFER_FROM_FAILED"]);
 
 /**
  * The deposit with its signature in the form that the token accepts, found by `eth_call`. Only the chain can tell whether the
  * token takes the signatures of contract accounts, and whether this account accepts its own: the code of an account with a
  * delegation can refuse its key. The deposit is not stored yet, so the node must not be able to submit it: the call is that of
- * the pool to the token, without the notes.
+ * the pool to the token or to Permit2, without the notes.
  * @param signed what the account returned
  * @throws WalletError DEPOSIT_REFUSED
  */
@@ -22,7 +25,7 @@ export async function tryDeposit(
   for (const signature of formsOf(signed, terms.from)) {
     const request = { ...terms, signature };
     problem = await findRevert(chain, redeemAuthorizationCall(token, request));
-    if (problem === undefined) return request;
+    if (problem === undefined || isUnapproved(request, problem)) return request;
   }
   throw refused(terms.from, `the token would refuse it${problem === undefined ? "" : reasonOf(problem)}`, problem);
 }
@@ -61,6 +64,13 @@ function findRevert(chain: ChainSource, call: Call): Promise<CallReverted | unde
   };
   return readNewest(chain, attempt, (found) => found === undefined);
 }
+
+/**
+ * Whether Permit2 accepted the signature and lacks only the allowance that the deposit's permit gives. The call cannot include
+ * the permit, which the pool submits.
+ */
+const isUnapproved = ({ permit2 }: DepositRequest, { data }: CallReverted): boolean =>
+  permit2?.permit !== undefined && data === TRANSFER_FAILED;
 
 /** The text of a revert, which the token chose. */
 function reasonOf({ data }: CallReverted): string {

@@ -5,7 +5,9 @@ import { WalletError } from "../errors.ts";
 import { DEPOSIT_GAP } from "../scan/scanner.ts";
 import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
-import { assertTokens, type DepositSigner, parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
+import { parseDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
+import type { DepositSigner } from "./deposit-signer.ts";
+import { assertTokens } from "./token.ts";
 
 /** Maximum seconds by which the clock, which sets the authorization's times, may be behind the chain. */
 const MAX_LAG = 30;

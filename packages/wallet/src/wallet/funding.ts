@@ -101,7 +101,8 @@ const LOCAL_GRACE = 60;
 /**
  * Asks the account for a signature, submits the deposit through the service and waits for its notes. The signed deposit
  * is stored before it leaves the process. The next equal call (account and amounts, or key) resumes an unfinished one.
- * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, DEPOSIT_REFUSED, CLOCK_WRONG, DEPOSIT_IN_PROGRESS,
+ * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, NOT_APPROVED, TOKEN_MISMATCH, DEPOSIT_REFUSED, CLOCK_WRONG,
+ *   DEPOSIT_IN_PROGRESS,
  *   DEPOSIT_MISMATCH, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
 export async function fund(core: WalletCore, options: FundOptions): Promise<Funded> {

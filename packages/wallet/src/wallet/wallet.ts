@@ -185,7 +185,7 @@ export class Wallet {
    * Deposits tokens from an account that needs no ETH: asks the account for a signature, submits the deposit through
    * the service and waits until its notes can be spent. If a call was interrupted, the next equal call (account and
    * amounts, or key) resumes its deposit instead of making another one.
-   * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, TOKEN_MISMATCH, CLOCK_WRONG, DEPOSIT_IN_PROGRESS,
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_TOKENS, NOT_APPROVED, TOKEN_MISMATCH, CLOCK_WRONG, DEPOSIT_IN_PROGRESS,
    *   DEPOSIT_MISMATCH, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
   fund(options: FundOptions): Promise<Funded> {

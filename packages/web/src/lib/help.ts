@@ -8,6 +8,7 @@ import { WEB_ERRORS } from "../error-definitions.ts";
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   INSUFFICIENT_FUNDS: "Add funds.",
   INSUFFICIENT_TOKENS: "Get test tokens from the faucet, or deposit less.",
+  NOT_APPROVED: "Approve Permit2 for this token from your account, then deposit again.",
   DEPOSIT_REFUSED: "Deposit from another account. A contract account must be deployed and accept the signature.",
   FUNDS_NOT_READY: "Wait until arriving funds are spendable.",
   FUNDS_TIMED_OUT: "Wait until arriving funds are spendable, and try again.",

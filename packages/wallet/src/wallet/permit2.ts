@@ -1,0 +1,107 @@
+import { type ChainSource, isAnotherContract, readContract } from "@sotto/chain";
+import { permit2Interface } from "@sotto/chain/ethers";
+import {
+  PERMIT_TYPES,
+  PERMIT2,
+  PERMIT2_DEPOSIT_TYPES,
+  type Permit2Message,
+  parseAddress,
+  permit2Domain,
+  permitMessage,
+} from "@sotto/protocol";
+import { getAddress, Signature, type TypedDataDomain, TypedDataEncoder, verifyTypedData } from "ethers";
+import { WalletError } from "../errors.ts";
+import type { PoolInfo } from "./connect.ts";
+import type { DepositSigner } from "./deposit-signer.ts";
+import { answerOf } from "./token.ts";
+
+/** What an account signs for a deposit by Permit2. */
+export interface Permit2Signatures {
+  /** The signature for Permit2, as the account made it. */
+  readonly signed: unknown;
+  /** r, s and v of the permit that approves Permit2; undefined if the account approved it before. */
+  readonly permit: string | undefined;
+}
+
+/**
+ * Signs a deposit for Permit2 and, if Permit2 lacks the allowance, the token's permit for exactly the deposit.
+ * @throws WalletError DEPOSIT_REFUSED if the chain has no Permit2; NOT_APPROVED if the token or the account has no permits
+ */
+export async function signPermit2(
+  chain: ChainSource,
+  pool: PoolInfo,
+  account: DepositSigner,
+  message: Permit2Message,
+): Promise<Permit2Signatures> {
+  const from = parseAddress(await account.getAddress(), "account");
+  await assertPermit2(chain, pool);
+  const { amount } = message.permitted;
+  const isEnough = (answer: unknown) => BigInt(answer as bigint) >= amount;
+  const allowance = await answerOf(chain, pool, "allowance", [from, PERMIT2], isEnough);
+  const isApproved = allowance !== undefined && isEnough(allowance);
+  const permit = isApproved ? undefined : await signPermit(chain, pool, account, from, message);
+  const domain = permit2Domain(BigInt(pool.chainId));
+  return { signed: await account.signTypedData(domain, PERMIT2_DEPOSIT_TYPES, message), permit };
+}
+
+/** A call of an address without code succeeds, so the trial of a deposit would not notice. */
+async function assertPermit2(chain: ChainSource, { token }: PoolInfo): Promise<void> {
+  try {
+    await readContract(chain, { abi: permit2Interface, to: PERMIT2, name: "nonceBitmap", values: [PERMIT2, 0n] });
+  } catch (cause) {
+    if (!isAnotherContract(cause)) throw cause;
+    throw new WalletError(
+      "DEPOSIT_REFUSED",
+      `the token ${token} has no EIP-3009, and this chain has no Permit2: the account must approve the pool and send the deposit itself`,
+      {},
+      { cause },
+    );
+  }
+}
+
+async function signPermit(
+  chain: ChainSource,
+  pool: PoolInfo,
+  account: DepositSigner,
+  from: string,
+  message: Permit2Message,
+): Promise<string> {
+  const [domain, nonce] = await Promise.all([permitDomain(chain, pool), answerOf(chain, pool, "nonces", [from])]);
+  if (domain === undefined || nonce === undefined)
+    throw notApproved(from, message, "the token has no permits (EIP-2612)");
+  const permit = permitMessage(from, BigInt(nonce as bigint), message);
+  try {
+    const signature = Signature.from(await account.signTypedData(domain, PERMIT_TYPES, permit));
+    if (verifyTypedData(domain, PERMIT_TYPES, permit, signature).toLowerCase() === from) return signature.serialized;
+  } catch (cause) {
+    // A refusal of the user comes through; what follows is about signatures that are not a key's.
+    if (!isNotKeys(cause)) throw cause;
+  }
+  throw notApproved(from, message, "only the key of an account can sign a permit, and this is a contract account");
+}
+
+const isNotKeys = (cause: unknown): boolean => (cause as { code?: unknown }).code === "INVALID_ARGUMENT";
+
+/** The EIP-712 domain of the token's permits; undefined if it is not that of its name and version. */
+async function permitDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain | undefined> {
+  const [name, version, separator] = await Promise.all(
+    ["name", "version", "DOMAIN_SEPARATOR"].map((field) => answerOf(chain, pool, field, [])),
+  );
+  // Most tokens with permits alone have no `version`, and theirs is 1.
+  const domain = {
+    name: String(name),
+    version: String(version ?? "1"),
+    chainId: pool.chainId,
+    verifyingContract: getAddress(pool.token),
+  };
+  return TypedDataEncoder.hashDomain(domain) === separator ? domain : undefined;
+}
+
+function notApproved(from: string, { permitted }: Permit2Message, why: string): WalletError {
+  const { amount, token } = permitted;
+  return new WalletError(
+    "NOT_APPROVED",
+    `${from} has not approved Permit2 (${PERMIT2}) for ${amount} base units of ${token}, and ${why}`,
+    { needed: String(amount), spender: PERMIT2 },
+  );
+}
