@@ -162,6 +162,11 @@ export const PROTOCOL_ERRORS = {
     cause: "The key was cut off when it was copied, has another format, or belongs to another account.",
     exit: "key",
   },
+  INVALID_MONTH: {
+    means: "A month is not of the form 2026-12, or not from 2020-01 to 2099-12.",
+    cause: "The month has a typo, or a clock is decades off.",
+    exit: "usage",
+  },
   INVALID_SIGNATURE: {
     means: "A signature is malformed, has a high s, or is another account's.",
     cause: "Another account signed, the signed data was changed afterwards, or the signer uses another format.",
@@ -255,6 +260,12 @@ export const PROTOCOL_ERRORS = {
   BINDING_STALE: {
     means: "A binding to be linked is older than 24 hours.",
     cause: "The wallet signed the binding too long before it was sent, or a machine's clock is wrong.",
+    exit: "refused",
+    http: 422,
+  },
+  SCHEDULE_INVALID: {
+    means: "A schedule of addresses is malformed. The message names the field.",
+    cause: "The file was edited or cut off, or is of another version.",
     exit: "refused",
     http: 422,
   },

@@ -100,7 +100,7 @@ export {
 } from "./generated/circuits.ts";
 export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
-export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
+export { deriveKeys, MAX_KEY_INDEX, type MonthKeys, randomSeed, WalletKeys } from "./keys.ts";
 export {
   allowsDevelopment,
   defaultFinality,
@@ -109,6 +109,16 @@ export {
   REHEARSAL_CHAIN_ID,
 } from "./local-chains.ts";
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
+export {
+  addMonths,
+  MONTH_GRACE_MS,
+  type Month,
+  monthAt,
+  monthEnd,
+  monthStart,
+  monthsAt,
+  parseMonth,
+} from "./month.ts";
 export { networkOf, networksOf } from "./networks.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
 export { MAX_URL_LENGTH } from "./object-fields.ts";
@@ -198,6 +208,25 @@ export {
 export { type ChangeReader, type DeliveredChange, decryptChange } from "./scan/change.ts";
 export { LADDER_CURVE, multiplyXs } from "./scan/ladder.ts";
 export { type DeliveredNote, type ScanKernel, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
+export { checkSchedule } from "./schedule/check.ts";
+export {
+  MAX_SCHEDULE_LENGTH,
+  parseSchedule,
+  type ScheduleJson,
+  type SignedSchedule,
+  scheduleJson,
+} from "./schedule/file.ts";
+export {
+  type AddressSchedule,
+  addressInSchedule,
+  assertSchedule,
+  MAX_SCHEDULE_MONTHS,
+  type ScheduleTypedData,
+  scheduleDigest,
+  scheduleMonths,
+  scheduleRequest,
+  scheduleTypedData,
+} from "./schedule/schedule.ts";
 export {
   changeSecrets,
   hiddenCipherX,

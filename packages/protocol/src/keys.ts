@@ -8,6 +8,7 @@ import { describe, fail } from "./errors.ts";
 import { parseAddress } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bytesToBigInt } from "./hex.ts";
+import { type Month, parseMonth } from "./month.ts";
 import { ownerTagOf } from "./note.ts";
 import { encodeShieldedAddress } from "./shielded-address.ts";
 import { assertInteger, assertText } from "./validate.ts";
@@ -48,6 +49,44 @@ export function assertViewingKey(viewingKey: unknown): bigint {
   return viewingKey;
 }
 
+/** An odd scalar in [1, l). l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2. */
+const expandViewingKey = (seed: Uint8Array, purpose: string): bigint =>
+  2n * expandScalar(seed, purpose, (SUBGROUP_ORDER - 1n) / 2n) + 1n;
+
+/**
+ * The keys of a wallet's address of one month, in one pool. Getters give the keys, so that logging the object does not reveal
+ * them.
+ */
+export class MonthKeys {
+  /** The month that the address is for. */
+  readonly month: Month;
+  /** PK of the month, viewingKey Base8. */
+  readonly encryptionKey: Point;
+  /** pack(PK of the month) then tag_0: 64 bytes as hex with 0x. Its notes are spent with the same key as all others. */
+  readonly shieldedAddress: string;
+  readonly #viewingKey: bigint;
+  readonly #changeKey: bigint;
+
+  /** @internal */
+  constructor(month: Month, viewingKey: bigint, changeKey: bigint, ownerTag: bigint) {
+    this.month = month;
+    this.#viewingKey = viewingKey;
+    this.#changeKey = changeKey;
+    this.encryptionKey = multiplyPoint(BASE8, viewingKey);
+    this.shieldedAddress = encodeShieldedAddress({ encryptionKey: this.encryptionKey, ownerTag });
+  }
+
+  /** Decrypts payments to the month's address, and no others. Odd, in [1, l). */
+  get viewingKey(): bigint {
+    return this.#viewingKey;
+  }
+
+  /** Finds the change of the month's payments, and so reveals what they spent. */
+  get changeKey(): bigint {
+    return this.#changeKey;
+  }
+}
+
 /**
  * All keys of a wallet in one pool, derived from its seed by HKDF-SHA256. Each key has its own purpose string, which
  * includes chain id and pool: if a spending key were the same in two pools, a payer could place the same note at the
@@ -60,6 +99,7 @@ export class WalletKeys {
   readonly #changeKey: bigint;
   readonly #encryptionKey: Point;
   readonly #ownerTags = new Map<number, bigint>();
+  readonly #months = new Map<Month, MonthKeys>();
   /** Chain id and pool, part of every purpose string. */
   readonly #deployment: string;
 
@@ -75,8 +115,7 @@ export class WalletKeys {
       fail("INVALID_KEY", "a wallet's keys belong to a pool: derive them for its chain id and address");
     const [chainId] = deploymentWords(deployment);
     this.#deployment = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
-    // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
-    this.#viewingKey = 2n * expandScalar(seed, this.#purpose("viewing-key"), (SUBGROUP_ORDER - 1n) / 2n) + 1n;
+    this.#viewingKey = expandViewingKey(seed, this.#purpose("viewing-key"));
     this.#changeKey = expandScalar(seed, this.#purpose("change-key"), FIELD_MODULUS);
     this.#encryptionKey = multiplyPoint(BASE8, this.#viewingKey);
   }
@@ -108,7 +147,23 @@ export class WalletKeys {
     return tag;
   }
 
-  /** Decrypts received payments, but not sent ones. Odd, in [1, l). */
+  /**
+   * The keys of the month's address. Each is derived from the seed alone, so none of them gives another month's.
+   * @throws SottoError INVALID_MONTH
+   */
+  ofMonth(month: Month): MonthKeys {
+    let keys = this.#months.get(parseMonth(month));
+    if (keys === undefined) {
+      const purpose = (name: CoreKey) => `${this.#purpose(name)}/${month}`;
+      const viewingKey = expandViewingKey(this.#seed, purpose("viewing-key"));
+      const changeKey = expandScalar(this.#seed, purpose("change-key"), FIELD_MODULUS);
+      keys = new MonthKeys(month, viewingKey, changeKey, this.ownerTag(0));
+      this.#months.set(month, keys);
+    }
+    return keys;
+  }
+
+  /** Decrypts payments to the lasting address, but not sent ones. Odd, in [1, l). */
   get viewingKey(): bigint {
     return this.#viewingKey;
   }

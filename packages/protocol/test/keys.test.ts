@@ -3,6 +3,7 @@ import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
 import {
+  addMonths,
   BASE8,
   bytesToHex,
   decodeShieldedAddress,
@@ -15,6 +16,7 @@ import {
   noteCommitment,
   nullifier,
   type Point,
+  parseMonth,
   randomSeed,
   SUBGROUP_ORDER,
   type WalletKeys,
@@ -33,6 +35,7 @@ interface Vector {
   spendingKeys: { index: number; value: bigint }[];
   ownerTags: { index: number; value: bigint }[];
   shieldedAddress: string;
+  months: { month: string; viewingKey: bigint; changeKey: bigint; shieldedAddress: string }[];
 }
 
 const seedBytes = (hex: string) => hexToBytes(hex, (hex.length - 2) / 2);
@@ -50,6 +53,11 @@ describe("keys", () => {
       expect(keys.encryptionKey).to.deep.equal(vector.encryptionKey);
       expect(keys.shieldedAddress()).to.equal(vector.shieldedAddress);
       for (const { index, value } of vector.spendingKeys) expect(keys.spendingKey(index)).to.equal(value);
+      expect(vector.months).to.have.length(3);
+      for (const { month, ...known } of vector.months) {
+        const { viewingKey, changeKey, shieldedAddress } = keys.ofMonth(parseMonth(month));
+        expect({ viewingKey, changeKey, shieldedAddress }).to.deep.equal(known);
+      }
       for (const { index, value } of vector.ownerTags) expect(keys.ownerTag(index)).to.equal(value);
     }
   });
@@ -77,6 +85,34 @@ describe("keys", () => {
     expect(new Set(all).size).to.equal(23);
     expect(randomSeed()).to.have.length(32);
     expect(randomSeed()).to.not.deep.equal(randomSeed());
+  });
+
+  it("of months differ from each other and from the lasting keys, and share the tag", () => {
+    const [seed, elsewhere] = [randomSeed(), { ...DEPLOYMENT, chainId: 1n }];
+    const keys = deriveKeys(seed, DEPLOYMENT);
+    const months = Array.from({ length: 24 }, (_, n) => addMonths(parseMonth("2026-01"), n));
+    const all = months.flatMap((month) => {
+      const { viewingKey, changeKey, encryptionKey, shieldedAddress } = keys.ofMonth(month);
+      expect(viewingKey & 1n).to.equal(1n);
+      expect(encryptionKey).to.deep.equal(multiplyPoint(BASE8, viewingKey));
+      expect(decodeShieldedAddress(shieldedAddress)).to.deep.equal({ encryptionKey, ownerTag: keys.ownerTag(0) });
+      return [viewingKey, changeKey, shieldedAddress];
+    });
+    const others = [deriveKeys(seed, elsewhere), deriveKeys(randomSeed(), DEPLOYMENT)].map((each) =>
+      each.ofMonth(months[0]!),
+    );
+    const rest = others.flatMap(({ viewingKey, changeKey, shieldedAddress }) => [
+      viewingKey,
+      changeKey,
+      shieldedAddress,
+    ]);
+    const lasting = [keys.viewingKey, keys.changeKey, keys.shieldedAddress()];
+    expect(new Set([...all, ...rest, ...lasting]).size).to.equal(3 * 24 + 6 + 3);
+    expectCode("INVALID_MONTH", () => keys.ofMonth("2026-13" as never));
+    const printed =
+      inspect(keys.ofMonth(months[0]!), { depth: 5, showHidden: true }) +
+      JSON.stringify({ ...keys.ofMonth(months[0]!), encryptionKey: 0 });
+    for (const secret of all.slice(0, 2)) expect(printed).to.not.include(String(secret));
   });
 
   it("differ by pool and chain for one seed", () => {

@@ -72,7 +72,13 @@ export function keys(seed: Uint8Array, { chainId, pool } = DEPLOYMENT) {
   const nonceKey = expand(seed, `nonce-key/${deployment}`, 32);
   const tagHex = ownerTags[0]!.value.toString(16).padStart(64, "0");
   const shieldedAddress = pack(encryptionKey) + tagHex;
+  const months = ["2020-01", "2026-12", "2099-12"].map((month) => {
+    const viewing = 2n * (toBigInt(expand(seed, `viewing-key/${deployment}/${month}`, 48)) % ((L - 1n) / 2n)) + 1n;
+    const changeKey = field(`change-key/${deployment}/${month}`);
+    return { month, viewingKey: viewing, changeKey, shieldedAddress: pack(multiply(base8, viewing)) + tagHex };
+  });
   return {
+    months,
     viewingKey,
     changeKey: field(`change-key/${deployment}`),
     nonceKey,

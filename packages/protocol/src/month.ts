@@ -1,0 +1,55 @@
+import { describe, fail } from "./errors.ts";
+import { assertInteger } from "./validate.ts";
+
+/** A calendar month of UTC from 2020-01 to 2099-12, as text: "2026-12". Months sort like their texts. */
+export type Month = string & { readonly month: unique symbol };
+
+/** Time before the start and after the end of a month in which its address may still be paid, ms: clocks differ. */
+export const MONTH_GRACE_MS = 600_000;
+
+const FORM = /^20[2-9][0-9]-(?:0[1-9]|1[0-2])$/;
+const [FIRST_YEAR, LAST_YEAR] = [2020, 2099];
+
+/** Checks the form of a month. @throws SottoError INVALID_MONTH */
+export function parseMonth(text: unknown, name = "month"): Month {
+  if (typeof text !== "string" || !FORM.test(text))
+    fail("INVALID_MONTH", `${name} must be a month from 2020-01 to 2099-12, got ${describe(text)}`, { name });
+  return text as Month;
+}
+
+/** Months since January 2020. */
+function indexOf(month: Month): number {
+  const [year = 0, number = 0] = parseMonth(month).split("-").map(Number);
+  return 12 * (year - FIRST_YEAR) + number - 1;
+}
+
+const startOf = (index: number): number => Date.UTC(FIRST_YEAR, index);
+
+/** The month that contains a time. @param ms since the Unix epoch @throws SottoError INVALID_MONTH, INVALID_INTEGER */
+export function monthAt(ms: number): Month {
+  const date = new Date(assertInteger(ms, 0, 8_640_000_000_000_000, "the time"));
+  const year = date.getUTCFullYear();
+  if (year < FIRST_YEAR || year > LAST_YEAR) fail("INVALID_MONTH", `the year ${year} is not from 2020 to 2099`);
+  return `${year}-${String(date.getUTCMonth() + 1).padStart(2, "0")}` as Month;
+}
+
+/** When a month begins, ms since the Unix epoch. @throws SottoError INVALID_MONTH */
+export const monthStart = (month: Month): number => startOf(indexOf(month));
+
+/** When the next month begins, ms since the Unix epoch. @throws SottoError INVALID_MONTH */
+export const monthEnd = (month: Month): number => startOf(indexOf(month) + 1);
+
+/** The month `count` months later, or earlier if it is negative. @throws SottoError INVALID_MONTH, INVALID_INTEGER */
+export const addMonths = (month: Month, count: number): Month =>
+  monthAt(Math.max(0, startOf(indexOf(month) + assertInteger(count, -1_200, 1_200, "count"))));
+
+/**
+ * The months whose addresses may be paid at a time: the month itself and, within the grace of its start or end, its neighbour.
+ * @param ms since the Unix epoch
+ * @throws SottoError INVALID_MONTH, INVALID_INTEGER
+ */
+export function monthsAt(ms: number): Month[] {
+  const month = monthAt(ms);
+  const others = [ms - MONTH_GRACE_MS, ms + MONTH_GRACE_MS].map((time) => monthAt(Math.max(0, time)));
+  return [...new Set([month, ...others])];
+}
