@@ -42,7 +42,14 @@ describe("limits", function () {
         !["view", "pure"].includes((fragment as { stateMutability?: string }).stateMutability ?? ""),
     );
     const names = changing.map((fragment) => (fragment as unknown as { name: string }).name).sort();
-    expect(names).to.deep.equal(["append", "deposit", "depositWithAuthorization", "settle", "withdraw"]);
+    expect(names).to.deep.equal([
+      "append",
+      "deposit",
+      "depositWithAuthorization",
+      "depositWithPermit2",
+      "settle",
+      "withdraw",
+    ]);
     const payable = changing.filter((fragment) => (fragment as { payable?: boolean }).payable);
     expect(payable, "ether could never leave").to.deep.equal([]);
   });

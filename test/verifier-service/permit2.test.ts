@@ -160,7 +160,7 @@ describe("deposits by Permit2", function () {
   it("that somebody else submitted are found by the pool's event, and cancelled ones fail", async () => {
     const elsewhere = await sign(await newKey());
     const { hash } = await sendCall(world.depositor, depositWithAuthorizationCall(elsewhere));
-    expect((await send(elsewhere)).body).to.include({ status: "success", txHash: hash });
+    expect((await send(elsewhere)).body).to.include({ status: "success", txSignature: hash });
 
     const key = (await newKey()).connect(world.provider);
     const cancelled = await sign(key);

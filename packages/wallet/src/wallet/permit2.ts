@@ -1,4 +1,4 @@
-import { type ChainSource, isAnotherContract, readContract } from "@sotto/chain";
+import type { ChainSource } from "@sotto/chain";
 import { permit2Interface } from "@sotto/chain/ethers";
 import {
   PERMIT_TYPES,
@@ -44,19 +44,14 @@ export async function signPermit2(
   return { signed: await account.signTypedData(domain, PERMIT2_DEPOSIT_TYPES, message), permit };
 }
 
-/** A call of an address without code succeeds, so the trial of a deposit would not notice. */
+/** A call of an address without code succeeds with an empty result, so the trial of a deposit would not notice. */
 async function assertPermit2(chain: ChainSource, { token }: PoolInfo): Promise<void> {
-  try {
-    await readContract(chain, { abi: permit2Interface, to: PERMIT2, name: "nonceBitmap", values: [PERMIT2, 0n] });
-  } catch (cause) {
-    if (!isAnotherContract(cause)) throw cause;
-    throw new WalletError(
-      "DEPOSIT_REFUSED",
-      `the token ${token} has no EIP-3009, and this chain has no Permit2: the account must approve the pool and send the deposit itself`,
-      {},
-      { cause },
-    );
-  }
+  const data = permit2Interface.encodeFunctionData("nonceBitmap", [PERMIT2, 0n]);
+  if ((await chain.call({ to: PERMIT2, data })) !== "0x") return;
+  throw new WalletError(
+    "DEPOSIT_REFUSED",
+    `the token ${token} has no EIP-3009, and this chain has no Permit2: the account must approve the pool and send the deposit itself`,
+  );
 }
 
 async function signPermit(
