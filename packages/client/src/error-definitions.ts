@@ -97,9 +97,9 @@ export const FETCH_ERRORS = {
   PAYMENT_DECLINED,
   RECIPIENT_CHANGED: {
     means:
-      "The host was paid under another wallet before, and nobody confirmed the change. Details: `known`, `offered`.",
+      "The host was paid under another wallet, or another spending key of it, before, and nobody confirmed the change. Details: `known`, `offered`.",
     cause:
-      "The merchant changed its wallet, a local chain was restarted, or someone replaced the terms to divert payments.",
+      "The merchant changed its wallet or its words, a local chain was restarted, or someone replaced the terms to divert payments.",
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },

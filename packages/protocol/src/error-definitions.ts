@@ -23,8 +23,7 @@ export const SHARED_ERRORS = {
     remedy: { local: "mint test tokens with --mint", elsewhere: "send tokens to the account first" },
   },
   NOT_APPROVED: {
-    means:
-      "The account has not approved Permit2 for a token that has neither EIP-3009 nor permits, or signed no permit. Details of the wallet's error: `needed`, `spender`.",
+    means: "The account that deposits has not approved Permit2, and signed no permit that would.",
     cause:
       "The token is older than permits (EIP-2612), the account is a contract, or another deposit used the approval.",
     exit: "refused",

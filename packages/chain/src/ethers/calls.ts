@@ -4,6 +4,7 @@ import {
   depositAuthorizationNonce,
   type PaymentCall,
   PERMIT2,
+  type PermitMessage,
   parseAddress,
   permit2Message,
   type WithdrawalCall,
@@ -110,4 +111,12 @@ export function redeemAuthorizationCall(token: string, request: DepositRequest):
   const name = `receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,${isKeys ? "uint8,bytes32,bytes32" : "bytes"})`;
   const data = tokenInterface.encodeFunctionData(name, [...terms, ...(isKeys ? [v, r, s] : [signature])]);
   return { from: pool, to: parseAddress(token, "token"), data };
+}
+
+/** Submits a permit (EIP-2612) with r, s and v of its signature. Anyone may send it. */
+export function permitCall(token: string, permit: PermitMessage, signature: string): ContractCall {
+  const { owner, spender, value, deadline } = permit;
+  const { v, r, s } = partsOf(signature);
+  const data = tokenInterface.encodeFunctionData("permit", [owner, spender, value, deadline, v, r, s]);
+  return { to: parseAddress(token, "token"), data };
 }

@@ -7,6 +7,7 @@ export {
   depositCall,
   depositFunction,
   depositWithAuthorizationCall,
+  permitCall,
   redeemAuthorizationCall,
   settleCall,
   withdrawCall,

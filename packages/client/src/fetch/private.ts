@@ -1,3 +1,4 @@
+import { decodeShieldedAddress } from "@sotto/protocol";
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
@@ -228,7 +229,12 @@ export class PrivatePayment implements OpenMethod {
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
     await this.#assertPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
-      await pinHost(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
+      await pinHost(
+        this.#wallet.store,
+        host,
+        { wallet, ownerTag: String(decodeShieldedAddress(shieldedAddress).ownerTag) },
+        this.#options.confirmRecipient,
+      );
     tell("recipient");
     const record = begun ?? (await begin(this.#wallet, book, id, request, terms, envelope));
     const context = this.#context(call, claim, service, record, expected !== undefined);

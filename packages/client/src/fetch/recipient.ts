@@ -5,13 +5,13 @@ import { hashText } from "../purchase/hash.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 
-/** A host that names a different wallet than before. */
+/** A host that names a different wallet than before, or the same wallet with another spending key. */
 export interface RecipientChange {
   /** Host and port of the resource server. */
   host: string;
   /** The wallet that was paid for this host so far. */
   known: string;
-  /** The wallet that the host names now. */
+  /** The wallet that the host names now; the same as `known` if only its key differs. */
   offered: string;
 }
 
@@ -45,42 +45,65 @@ const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 /** Maximum attempts if other payments write the pin at the same time. */
 const TRIES = 10;
 
+/** The wallet that is paid, and the owner of the notes. The encryption key may differ from month to month. */
+export interface PinnedRecipient {
+  readonly wallet: string;
+  /** tag_0 of the wallet, decimal. */
+  readonly ownerTag: string;
+}
+
+/** What is stored of it; pins of earlier versions have the wallet alone. */
+type Pin = Pick<PinnedRecipient, "wallet"> & { readonly ownerTag: string | undefined };
+
 /**
- * The wallet that a host is pinned to.
+ * The recipient that a host is pinned to.
  * @throws WalletError STORE_DAMAGED, because ignoring the pin would accept any wallet
  */
-function parsePin(record: StoredRecord | undefined, host: string): string | undefined {
+function parsePin(record: StoredRecord | undefined, host: string): Pin | undefined {
   if (record === undefined) return undefined;
-  const { wallet } = Object(record.value) as Record<string, unknown>;
-  if (typeof wallet === "string") return wallet;
+  const { wallet, ownerTag } = Object(record.value) as Record<string, unknown>;
+  if (typeof wallet === "string" && (ownerTag === undefined || typeof ownerTag === "string"))
+    return { wallet, ownerTag };
   throw new WalletError("STORE_DAMAGED", `the stored wallet of ${host} is unreadable`);
 }
 
+/** A pin without a tag takes the tag of the next payment to its wallet. */
+const isSame = (known: Pin, { wallet, ownerTag }: PinnedRecipient): boolean =>
+  known.wallet === wallet && (known.ownerTag ?? ownerTag) === ownerTag;
+
+function changed(host: string, known: string, offered: string): FetchError {
+  const what =
+    known === offered
+      ? `the wallet ${known} with another spending key before, so somebody else may own what is paid now`
+      : `the wallet ${known} before and now names ${offered}`;
+  return new FetchError(
+    "RECIPIENT_CHANGED",
+    `${host} was paid under ${what}; nothing was paid; accept the change only if the host confirms it elsewhere`,
+    { host, known, offered },
+  );
+}
+
 /**
- * Pins a host to the first wallet that was paid for it. Another wallet may belong to a new owner or to a thief, so a
- * change must be confirmed. If two payments pin at the same time, the first writes the pin and the second compares with
- * it.
+ * Pins a host to the first wallet and owner tag that were paid for it. Another wallet may belong to a new owner or to a
+ * thief, and a thief of the account's key can sign another tag. So a change must be confirmed. If two payments pin at the
+ * same time, the first writes the pin and the second compares with it.
  * @throws FetchError RECIPIENT_CHANGED
  */
 export async function pinHost(
   store: Store,
   host: string,
-  offered: string,
+  offered: PinnedRecipient,
   confirm: ConfirmRecipient | undefined,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const record = await store.get(pinKey(host));
     const known = parsePin(record, host);
-    if (known === offered) return;
-    if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
-      throw new FetchError(
-        "RECIPIENT_CHANGED",
-        `${host} was paid under the wallet ${known} before and now names ${offered}; nothing was paid; ` +
-          "accept the change only if the host confirms it elsewhere",
-        { host, known, offered },
-      );
+    if (known?.wallet === offered.wallet && known.ownerTag === offered.ownerTag) return;
+    const change = known !== undefined && { host, known: known.wallet, offered: offered.wallet };
+    if (change && !isSame(known, offered) && (await confirm?.(change)) !== true)
+      throw changed(host, known.wallet, offered.wallet);
     try {
-      return await store.put(pinKey(host), { host, wallet: offered }, record?.version ?? 0);
+      return await store.put(pinKey(host), { host, ...offered }, record?.version ?? 0);
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "STORE_CONFLICT" || tries >= TRIES) throw error;
     }

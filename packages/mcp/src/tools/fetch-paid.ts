@@ -136,8 +136,8 @@ async function pay(
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, spending),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(
-        `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${offered}. A compromised server would do ` +
-          "that too. Accept the new wallet?",
+        `${quoted(host, MAX_HOST)} was paid under the wallet ${known} before and now names ${known === offered ? "another spending key of it" : offered}. ` +
+          "A compromised server would do that too. Accept the change?",
       );
       return true;
     },

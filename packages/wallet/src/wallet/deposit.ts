@@ -7,7 +7,7 @@ import {
   parseAddress,
   permit2Message,
 } from "@sotto/protocol";
-import { hexlify, randomBytes } from "ethers";
+import { hexlify, randomBytes, ZeroHash } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { PoolInfo } from "./connect.ts";
 import type { DepositSigner } from "./deposit-signer.ts";
@@ -68,7 +68,7 @@ export async function signDeposit(
     validAfter: "0",
     validBefore: String(validBefore),
   };
-  if ((await answerOf(chain, pool, "authorizationState", [from, salt])) === undefined) {
+  if ((await answerOf(chain, pool, "authorizationState", [from, ZeroHash])) === undefined) {
     const message = permit2Message({ ...notes, salt, token: pool.token, pool: pool.pool, validBefore });
     const { signed, permit } = await signPermit2(chain, pool, account, message);
     return tryDeposit(chain, pool.token, signed, { ...terms, permit2: permit === undefined ? {} : { permit } });

@@ -1,5 +1,5 @@
-import type { ChainSource } from "@sotto/chain";
-import { permit2Interface } from "@sotto/chain/ethers";
+import { type Call, CallReverted, type ChainSource, readNewest } from "@sotto/chain";
+import { permit2Interface, permitCall } from "@sotto/chain/ethers";
 import {
   PERMIT_TYPES,
   PERMIT2,
@@ -9,7 +9,7 @@ import {
   permit2Domain,
   permitMessage,
 } from "@sotto/protocol";
-import { getAddress, Signature, type TypedDataDomain, TypedDataEncoder, verifyTypedData } from "ethers";
+import { getAddress, Signature, type TypedDataDomain, TypedDataEncoder } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { PoolInfo } from "./connect.ts";
 import type { DepositSigner } from "./deposit-signer.ts";
@@ -65,17 +65,34 @@ async function signPermit(
   if (domain === undefined || nonce === undefined)
     throw notApproved(from, message, "the token has no permits (EIP-2612)");
   const permit = permitMessage(from, BigInt(nonce as bigint), message);
-  try {
-    const signature = Signature.from(await account.signTypedData(domain, PERMIT_TYPES, permit));
-    if (verifyTypedData(domain, PERMIT_TYPES, permit, signature).toLowerCase() === from) return signature.serialized;
-  } catch (cause) {
-    // A refusal of the user comes through; what follows is about signatures that are not a key's.
-    if (!isNotKeys(cause)) throw cause;
-  }
-  throw notApproved(from, message, "only the key of an account can sign a permit, and this is a contract account");
+  const signed: unknown = await account.signTypedData(domain, PERMIT_TYPES, permit);
+  const signature = keySignature(signed);
+  if (signature !== undefined && (await accepts(chain, permitCall(pool.token, permit, signature)))) return signature;
+  throw notApproved(from, message, "the token refuses its permit; only the key of an account can sign one");
 }
 
-const isNotKeys = (cause: unknown): boolean => (cause as { code?: unknown }).code === "INVALID_ARGUMENT";
+/** r, s and v in 65 bytes; undefined if it is not the signature of a key. */
+function keySignature(signed: unknown): string | undefined {
+  try {
+    return Signature.from(String(signed)).serialized;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the token would take the permit now. A node that submits it only does what the pool would do. */
+function accepts(chain: ChainSource, call: Call): Promise<boolean> {
+  const attempt = async (node: ChainSource, block?: number): Promise<boolean> => {
+    try {
+      await node.call(call, block);
+      return true;
+    } catch (error) {
+      if (error instanceof CallReverted) return false;
+      throw error;
+    }
+  };
+  return readNewest(chain, attempt, (found) => found);
+}
 
 /** The EIP-712 domain of the token's permits; undefined if it is not that of its name and version. */
 async function permitDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain | undefined> {

@@ -29,7 +29,8 @@ export function PayFailure({ failure, quote, onAsk, onPay }: Properties) {
           </Button>
         ) : code === "RECIPIENT_CHANGED" && offered !== undefined ? (
           <Button kind="danger" small onClick={() => onPay(offered)}>
-            Pay the new wallet <Verbatim>{`${offered.slice(0, 8)}…`}</Verbatim>
+            {details["known"] === offered ? "Pay the new key of" : "Pay the new wallet"}{" "}
+            <Verbatim>{`${offered.slice(0, 8)}…`}</Verbatim>
           </Button>
         ) : (
           <Button small onClick={() => onPay()}>
@@ -67,7 +68,11 @@ function Change({ failure: { details }, price }: { readonly failure: Failure; re
           </dd>
           <dt>Merchant's wallet now</dt>
           <dd>
-            <Hash value={offered} name="merchant's new wallet" full />
+            {known === offered ? (
+              "the same, with another key: somebody else may own what you pay"
+            ) : (
+              <Hash value={offered} name="merchant's new wallet" full />
+            )}
           </dd>
         </>
       )}
