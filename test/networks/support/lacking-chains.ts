@@ -95,7 +95,7 @@ export const LACKING_CHAINS: readonly LackingChain[] = [
   { property: "fees", found: "no base fee", alter: header("latest", { baseFeePerGas: undefined }) },
   {
     property: "contract size",
-    found: "no contract of 16000 bytes",
+    found: "no contract of 18000 bytes",
     alter: call(({ data }) => ((data?.length ?? 0) > 40_000 ? fails("max initcode size exceeded") : undefined)),
   },
   {

@@ -29,7 +29,7 @@ export function PayFailure({ failure, quote, onAsk, onPay }: Properties) {
           </Button>
         ) : code === "RECIPIENT_CHANGED" && offered !== undefined ? (
           <Button kind="danger" small onClick={() => onPay(offered)}>
-            {details["known"] === offered ? "Pay the new key of" : "Pay the new wallet"}{" "}
+            <span>{details["known"] === offered ? "Pay the new key of" : "Pay the new wallet"}</span>{" "}
             <Verbatim>{`${offered.slice(0, 8)}…`}</Verbatim>
           </Button>
         ) : (
