@@ -274,9 +274,10 @@ describe("sotto: paying", function () {
   });
 
   describe("to an address", () => {
-    it("rejects a viewing key of another pool", async () => {
+    it("rejects a viewing key of another pool or address", async () => {
       const text = (await merchant.run(["export", "--viewing-key", "--show-secret"])).stdout;
-      for (const change of [{ pool: `0x${"5b".repeat(20)}` }, { chainId: "1" }]) {
+      const { shieldedAddress } = await payer.json<{ shieldedAddress: string }>(["address"]);
+      for (const change of [{ pool: `0x${"5b".repeat(20)}` }, { chainId: "1" }, { shieldedAddress }]) {
         const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...JSON.parse(text), ...change }) };
         expect(await merchant.refused(["receive"], 9, { env })).to.equal("KEY_MISSING");
       }

@@ -1,7 +1,9 @@
 // The observer page in a real browser, with a real chain, a real service and a resource server.
+
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { formatViewingKey } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -17,7 +19,6 @@ import type { BrowserContext, Page } from "playwright-core";
 import { figure } from "./support/figure.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
-import { viewingKeyText } from "./support/viewing-key.ts";
 import { WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
@@ -81,7 +82,7 @@ describe("the observer page", function () {
       throw error;
     });
   const party = (name: string) => page.getByTestId(`party-${name}`);
-  const keyText = () => viewingKeyText(resourceServer.keys, world);
+  const keyText = () => formatViewingKey(resourceServer.keys, world);
 
   it(
     "explains what to do without a payment, and shows another payer's payment with its actual bytes",

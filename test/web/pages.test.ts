@@ -1,8 +1,10 @@
 // The pages pool, merchant and service in a real browser, with a real chain and a real service.
+
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
+import { formatViewingKey } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -18,7 +20,6 @@ import { figure as figureOf } from "./support/figure.ts";
 import { fillStorage } from "./support/fill-storage.ts";
 import { createPlainHost, type Host, listen, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
-import { viewingKeyText } from "./support/viewing-key.ts";
 
 const PRICE = 12_345n;
 
@@ -85,7 +86,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     const close = tab.getByRole("button", { name: "Close and forget the key" });
     await field.or(close).waitFor();
     if (await close.isVisible()) await close.click();
-    await field.fill(viewingKeyText(merchant.exportViewingKey(), world));
+    await field.fill(formatViewingKey(merchant.exportViewingKey(), world));
     await tab.getByRole("button", { name: "Open", exact: true }).click();
   };
   const during = (steps: () => Promise<void>) => () =>
@@ -162,10 +163,10 @@ describe("the pages of the pool, the merchant and the service", function () {
       await go("/merchant");
       const key = merchant.exportViewingKey();
       const field = page.getByLabel("Viewing key", { exact: true });
-      await field.fill(viewingKeyText(key, { ...world, chainId: 1 }));
+      await field.fill(formatViewingKey(key, { ...world, chainId: 1 }));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await page.locator('[data-code="VIEWING_KEY_INVALID"]').waitFor();
-      await field.fill(viewingKeyText(key, world));
+      await field.fill(formatViewingKey(key, world));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await figure("Confirmed, all time", "0.012345").waitFor();
       await assertLayouts(page, "the merchant page");

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
+import { formatViewingKey } from "@sotto/protocol";
 import { assertAccessible, assertFits } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { assertPainted } from "@sotto/test-browser/painted";
@@ -24,7 +25,6 @@ import { fillStorage } from "./support/fill-storage.ts";
 import { type Host, openHost } from "./support/host.ts";
 import { NodeProxy } from "./support/node-proxy.ts";
 import { type LayoutElement, PICTURES, readLayout, VIEWPORT } from "./support/pictures.ts";
-import { viewingKeyText } from "./support/viewing-key.ts";
 import { PASSPHRASE, WalletPage } from "./support/wallet-page.ts";
 
 const PRICE = 12_345n;
@@ -192,7 +192,7 @@ describe("the wallet page", function () {
       during(async () => {
         await wallet.page.setViewportSize(VIEWPORT);
         await wallet.go(route);
-        await prepare(wallet.page, viewingKeyText(resourceServer.keys, world));
+        await prepare(wallet.page, formatViewingKey(resourceServer.keys, world));
         const expected: LayoutElement[] = JSON.parse(readFileSync(join(IMAGES, `${name}.json`), "utf8"));
         const shown = await readLayout(wallet.page);
         const textOf = ({ kind, text }: LayoutElement) => `${kind} ${text}`;

@@ -11,6 +11,7 @@ import {
   bindingTypedData,
   type DeploymentManifest,
   deriveKeys,
+  formatViewingKey,
   parseAddress,
   parseDecimalAmount,
 } from "@sotto/protocol";
@@ -120,16 +121,9 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     // For the web app, and for pages that developers write against these servers.
     cors: { origins: "*" },
   };
-  // The format of `sotto export --viewing-key`, for the merchant page and the command line.
-  const viewingKey = {
-    type: "sotto-viewing-key",
-    version: 1,
-    viewingKey: `0x${keys.viewingKey.toString(16).padStart(64, "0")}`,
-    shieldedAddress: binding.key,
-    chainId: String(deployment.chainId),
-    pool: deployment.pool,
-  };
-  writeFileSync(join(folder, "viewing-key.json"), `${JSON.stringify(viewingKey)}\n`, { mode: 0o600 });
+  // For the merchant page and the command line.
+  const viewingKey = formatViewingKey({ viewingKey: keys.viewingKey, shieldedAddress: binding.key }, deployment);
+  writeFileSync(join(folder, "viewing-key.json"), `${viewingKey}\n`, { mode: 0o600 });
   const prepaidOf = async (origin: string, value: bigint) => ({
     ...(await keptPrepaidKeys(join(folder, "prepaid.json"), account, { ...pool, origin, values: [value] })),
     store: `sqlite:${join(folder, "prepaid.sqlite")}`,

@@ -263,6 +263,7 @@ export {
   parseBaseField,
   parseField,
 } from "./validate.ts";
+export { formatViewingKey, parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
 export { ANONYMOUS } from "./wire/anonymous.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";

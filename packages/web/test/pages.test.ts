@@ -1,8 +1,10 @@
+import { deriveKeys, formatViewingKey } from "@sotto/protocol";
+import { expectCode } from "@sotto/test-kit/rejection";
 import type { Received } from "@sotto/wallet";
 import { expect } from "chai";
 import { receivedCsv } from "../src/engine/merchant-csv.ts";
 import { isSameReceived } from "../src/engine/received.ts";
-import { parseViewingKey } from "../src/engine/viewing-key.ts";
+import { openViewer, openViewingKey } from "../src/engine/viewing-key.ts";
 import { formatAge } from "../src/lib/age.ts";
 import { latenciesOf, parseMetrics, sumOf } from "../src/lib/metrics.ts";
 import { parseStatus } from "../src/lib/service-status.ts";
@@ -74,17 +76,18 @@ describe("sums of a merchant", () => {
 describe("a viewing key", () => {
   const pool = `0x${"90".repeat(20)}` as const;
   const place = { chainId: 31337, pool };
-  const key = {
-    type: "sotto-viewing-key",
-    version: 1,
-    viewingKey: `0x${"0".repeat(62)}ff`,
-    shieldedAddress: "0x01",
-    chainId: "31337",
-    pool,
-  };
+  const keys = deriveKeys(new Uint8Array(32).fill(7), { chainId: 31_337n, pool });
+  const key = { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
+  const exported = formatViewingKey(key, place);
 
   it("is accepted in the form that the command line exports", () => {
-    expect(parseViewingKey(JSON.stringify(key), place)).to.deep.equal({ viewingKey: 255n, shieldedAddress: "0x01" });
+    expect(openViewingKey(exported, place)).to.deep.equal(key);
+    expect(openViewer(key)).to.deep.equal({ viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0) });
+  });
+
+  it("is refused if it is another address's", () => {
+    const other = deriveKeys(new Uint8Array(32).fill(8), { chainId: 31_337n, pool });
+    expectCode("VIEWING_KEY_INVALID", () => openViewer({ ...key, viewingKey: other.viewingKey }));
   });
 
   for (const [what, change] of Object.entries({
@@ -92,22 +95,23 @@ describe("a viewing key", () => {
     "another version": { version: 2 },
     "a short key": { viewingKey: "0xff" },
     "no address": { shieldedAddress: undefined },
+    "a malformed address": { shieldedAddress: "0x01" },
     "another chain": { chainId: "1" },
     "another pool": { pool: `0x${"91".repeat(20)}` },
   }))
     it(`is refused with ${what}, and the error does not repeat it`, () => {
-      const text = JSON.stringify({ ...key, ...change });
-      expect(() => parseViewingKey(text, place))
+      const text = JSON.stringify({ ...JSON.parse(exported), ...change });
+      expect(() => openViewingKey(text, place))
         .to.throw()
         .that.satisfies((error: Error & { code: string }) => {
           expect(error.code).to.equal("VIEWING_KEY_INVALID");
-          return !error.message.includes("ff");
+          return !error.message.includes(keys.viewingKey.toString(16).slice(8, 24));
         });
     });
 
   for (const text of ["", "null", "[]", "{", `"${"x".repeat(5_000)}"`])
     it(`is refused as ${JSON.stringify(text.slice(0, 8))}`, () => {
-      expect(() => parseViewingKey(text, place))
+      expect(() => openViewingKey(text, place))
         .to.throw()
         .with.property("code", "VIEWING_KEY_INVALID");
     });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { deriveKeys } from "@sotto/protocol";
+import { deriveKeys, formatViewingKey } from "@sotto/protocol";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/wallet";
 import { lockFile } from "@sotto/wallet/node";
 import { SqliteStore } from "@sotto/wallet/sqlite";
@@ -11,7 +11,6 @@ import { readKeyFile, writePrivate } from "../home/files.ts";
 import type { Home } from "../home/home.ts";
 import { readPassphrase } from "../home/passphrase.ts";
 import { parseSeed, readSeed, writeSeed } from "../home/seed.ts";
-import { viewingKeyText } from "../home/viewing-key.ts";
 import { readJson } from "./receipt.ts";
 
 const MAX_BACKUP_BYTES = 64 * 1024 * 1024;
@@ -46,7 +45,7 @@ export const exportCommand: Command = {
     if (viewing) {
       const keys = deriveKeys(seed, config);
       const { viewingKey } = keys;
-      const text = viewingKeyText({ viewingKey, shieldedAddress: keys.shieldedAddress() }, config);
+      const text = formatViewingKey({ viewingKey, shieldedAddress: keys.shieldedAddress() }, config);
       if (file === undefined) assertAllowed(show);
       else writePrivate(file, `${text}\n`, false);
       return file === undefined

@@ -1,6 +1,6 @@
 // The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
 
-import { defaultFinality, trimPasted } from "@sotto/protocol";
+import { defaultFinality, trimPasted, type ViewingKey } from "@sotto/protocol";
 import { type Chain, MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
@@ -11,7 +11,7 @@ import { instructionsOf, request, urlOf } from "./instructions.ts";
 import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
 import { isSameReceived } from "./received.ts";
-import { parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
+import { openViewer, openViewingKey } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 const MAX_RECEIPT_CHARACTERS = 64 * 1024;
@@ -32,7 +32,7 @@ class Desk implements MerchantDesk {
   }
 
   async open(config: HostConfig, text: string): Promise<void> {
-    await this.#follow(config, parseViewingKey(text, config.deployment));
+    await this.#follow(config, openViewingKey(text, config.deployment));
   }
 
   async openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void> {
@@ -40,7 +40,7 @@ class Desk implements MerchantDesk {
   }
 
   async #follow(config: HostConfig, key: ViewingKey): Promise<void> {
-    viewerOf(key);
+    openViewer(key);
     await this.close();
     const open = new AbortController();
     this.#open = open;

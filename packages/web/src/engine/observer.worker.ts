@@ -1,12 +1,12 @@
 // The observer's worker: reads calldata, and decrypts payments with a viewing key. It has no access to a wallet.
 import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
-import { scanNotes, type Viewer } from "@sotto/protocol";
+import { scanNotes, type Viewer, type ViewingKey } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { WebError } from "../errors.ts";
 import { connect } from "./chain.ts";
 import type { Observer, SettleTransaction } from "./observer-api.ts";
-import { parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
+import { openViewer, openViewingKey } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 /** Maximum number of cached transactions. */
@@ -52,7 +52,7 @@ class ChainObserver implements Observer {
   }
 
   async setKey(text: string): Promise<string> {
-    return this.#keep(parseViewingKey(text, this.#started().config.deployment));
+    return this.#keep(openViewingKey(text, this.#started().config.deployment));
   }
 
   async setWalletKey(viewingKey: string, shieldedAddress: string): Promise<string> {
@@ -60,7 +60,7 @@ class ChainObserver implements Observer {
   }
 
   #keep(key: ViewingKey): string {
-    this.#key = { ...key, viewer: viewerOf(key) };
+    this.#key = { ...key, viewer: openViewer(key) };
     return key.shieldedAddress;
   }
 
