@@ -156,6 +156,13 @@ describe("deposit by Permit2", function () {
     await (await send(deposit, await sign(deposit), permit)).wait();
   });
 
+  it("succeeds with a permit that the token refuses, if an earlier approval is enough", async () => {
+    await approve(payer, SUM);
+    const deposit = wanted();
+    await (await send(deposit, await sign(deposit), await signPermit(deposit, 5n))).wait();
+    expect(await token.allowance(payer.address, PERMIT2)).to.equal(0n);
+  });
+
   it("without an allowance or a valid permit takes nothing", async () => {
     const deposit = wanted();
     const signature = await sign(deposit);

@@ -3,9 +3,18 @@ import { depositAuthorizationNonce, PERMIT2 } from "@sotto/protocol";
 import { post } from "@sotto/test-kit/http";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { delegatedAccount, ownersWallet, type SmartAccount } from "@sotto/test-world/contract-wallets";
 import { openPermit2Pool, type Permit2Pool } from "@sotto/test-world/permit2-pool";
-import { openService, openWorld, relayerKey, type TestService, type World } from "@sotto/test-world/service";
+import {
+  environment,
+  openService,
+  openWorld,
+  relayerKey,
+  type TestService,
+  type World,
+} from "@sotto/test-world/service";
+import { startProcess, stopProcess } from "@sotto/test-world/service-process";
 import {
   connectChain,
   createSeedWords,
@@ -155,6 +164,29 @@ describe("deposits by Permit2", function () {
       expect(await refused({ permit2: { permit } })).to.equal("INVALID_REQUEST");
     expect((await send(request)).body["status"]).to.equal("success");
     expect((await send(request)).body["status"]).to.equal("success");
+  });
+
+  it("are executed once if the service is killed when it has stored the transaction", async () => {
+    const account = await newKey();
+    const request = await sign(account);
+    const place = { SOTTO_POOL: pool.pool, SOTTO_DEPLOYMENT_BLOCK: String(pool.deploymentBlock) };
+    const files = { ...environment(world, temporaryFolder("permit2")), ...place, SOTTO_LOG_LEVEL: "info" };
+    const killed = await startProcess(files, () => undefined, /"kind":"deposit".*"transaction stored"/);
+    const cut = await post(`${killed.url}/deposit`, request).catch(() => "no answer");
+    expect([cut, await killed.ended]).to.deep.equal(["no answer", "SIGKILL"]);
+    const next = await startProcess(files);
+    try {
+      const { body } = await post(`${next.url}/deposit`, request);
+      expect(body["status"], JSON.stringify(body)).to.equal("success");
+      expect((await post(`${next.url}/deposit`, request)).body).to.deep.equal(body);
+      const uses = await pool.poolContract.queryFilter(
+        pool.poolContract.filters["AuthorizationUsed"]!(account.address),
+      );
+      expect(uses.map(({ transactionHash }) => transactionHash)).to.deep.equal([body["txSignature"]]);
+      expect(await pool.tokensOf(account.address)).to.equal(HELD - 20_000n);
+    } finally {
+      await stopProcess(next);
+    }
   });
 
   it("that somebody else submitted are found by the pool's event, and cancelled ones fail", async () => {

@@ -9,6 +9,7 @@ import {
   type PendingBlock,
 } from "@sotto/chain";
 import type { ContractCall } from "@sotto/chain/ethers";
+import { PERMIT2 } from "@sotto/protocol";
 import { keccak256, toUtf8Bytes } from "ethers";
 
 /** The contracts of the local chain. Their state is cloned for each block, so that blocks can be reverted. */
@@ -140,6 +141,8 @@ export class LocalChain implements ChainSource {
   async call({ from = SENDER, to = "", data }: Call, block?: number): Promise<string> {
     if (to === "" && this.validation !== undefined) return this.validation;
     const call = { to, data };
+    // As on a real chain, the call of an address without code succeeds, and returns nothing.
+    if (to === PERMIT2) return "0x";
     const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
     const context = { sender: from, blockNumber: this.height + 1, timestamp: this.time };

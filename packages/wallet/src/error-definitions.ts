@@ -41,10 +41,8 @@ export const WALLET_ERRORS = {
   },
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
   TOKEN_MISMATCH: {
-    means:
-      "The token at the address does not use the expected EIP-3009 signatures, or the service's token is for another payment.",
-    cause:
-      "The manifest names a token without EIP-3009 or with another name or version, or the service mixed up two requests.",
+    means: "The contract at the token's address is not an ERC-20, or the service's token is for another payment.",
+    cause: "The manifest names another contract, or the service mixed up two requests.",
     exit: "network",
   },
   DEPOSIT_REFUSED: {

@@ -102,12 +102,13 @@ describe("invalid input", () => {
     await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, sponsor: free }));
   });
 
-  it("is rejected if the token's actual EIP-712 domain differs from its declared one", async () => {
+  it("is rejected if the token's actual EIP-712 domain differs from its declared one, and the chain has no Permit2", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     world.token.mint(account.address, 5_000n);
     world.token.separator = `0x${"12".repeat(32)}`;
     const error = await rejection(wallet.authorizeDeposit({ amounts: [1_000n], account }));
-    expect(error.code).to.equal("TOKEN_MISMATCH");
+    expect(error.code).to.equal("DEPOSIT_REFUSED");
+    expect(error.message).to.include("no Permit2");
   });
 
   it("is rejected by the functions that encode calls", () => {

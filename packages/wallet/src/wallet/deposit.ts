@@ -44,10 +44,11 @@ export function totalOf(amounts: readonly bigint[]): bigint {
 }
 
 /**
- * Signs an authorization of `account` for exactly these notes: the token's own (EIP-3009) if it has one, and otherwise Permit2's.
+ * Signs an authorization of `account` for exactly these notes: the token's own (EIP-3009) if a wallet can sign for it, and
+ * otherwise Permit2's.
  * Anyone may submit it.
  * @param validBefore seconds since the Unix epoch
- * @throws WalletError TOKEN_MISMATCH, DEPOSIT_REFUSED, NOT_APPROVED
+ * @throws WalletError DEPOSIT_REFUSED, NOT_APPROVED
  */
 export async function signDeposit(
   chain: ChainSource,
@@ -68,12 +69,14 @@ export async function signDeposit(
     validAfter: "0",
     validBefore: String(validBefore),
   };
-  if ((await answerOf(chain, pool, "authorizationState", [from, ZeroHash])) === undefined) {
+  // Bridged dollars may have EIP-3009 under a domain that does not follow from their name and version.
+  const hasAuthorizations = (await answerOf(chain, pool, "authorizationState", [from, ZeroHash])) !== undefined;
+  const domain = hasAuthorizations ? await tokenDomain(chain, pool) : undefined;
+  if (domain === undefined) {
     const message = permit2Message({ ...notes, salt, token: pool.token, pool: pool.pool, validBefore });
     const { signed, permit } = await signPermit2(chain, pool, account, message);
     return tryDeposit(chain, pool.token, signed, { ...terms, permit2: permit === undefined ? {} : { permit } });
   }
-  const domain = await tokenDomain(chain, pool);
   const nonce = depositAuthorizationNonce(notes, salt);
   const message = { from, to: pool.pool, value: totalOf(notes.amounts), validAfter: 0n, validBefore, nonce };
   return tryDeposit(

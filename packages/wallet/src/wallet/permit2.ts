@@ -9,11 +9,11 @@ import {
   permit2Domain,
   permitMessage,
 } from "@sotto/protocol";
-import { getAddress, Signature, type TypedDataDomain, TypedDataEncoder } from "ethers";
+import { Signature } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { PoolInfo } from "./connect.ts";
 import type { DepositSigner } from "./deposit-signer.ts";
-import { answerOf } from "./token.ts";
+import { answerOf, tokenDomain } from "./token.ts";
 
 /** What an account signs for a deposit by Permit2. */
 export interface Permit2Signatures {
@@ -50,7 +50,7 @@ async function assertPermit2(chain: ChainSource, { token }: PoolInfo): Promise<v
   if ((await chain.call({ to: PERMIT2, data })) !== "0x") return;
   throw new WalletError(
     "DEPOSIT_REFUSED",
-    `the token ${token} has no EIP-3009, and this chain has no Permit2: the account must approve the pool and send the deposit itself`,
+    `the token ${token} has no EIP-3009 that a wallet can sign for, and this chain has no Permit2: the account must approve the pool and send the deposit itself`,
   );
 }
 
@@ -61,7 +61,7 @@ async function signPermit(
   from: string,
   message: Permit2Message,
 ): Promise<string> {
-  const [domain, nonce] = await Promise.all([permitDomain(chain, pool), answerOf(chain, pool, "nonces", [from])]);
+  const [domain, nonce] = await Promise.all([tokenDomain(chain, pool), answerOf(chain, pool, "nonces", [from])]);
   if (domain === undefined || nonce === undefined)
     throw notApproved(from, message, "the token has no permits (EIP-2612)");
   const permit = permitMessage(from, BigInt(nonce as bigint), message);
@@ -92,21 +92,6 @@ function accepts(chain: ChainSource, call: Call): Promise<boolean> {
     }
   };
   return readNewest(chain, attempt, (found) => found);
-}
-
-/** The EIP-712 domain of the token's permits; undefined if it is not that of its name and version. */
-async function permitDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain | undefined> {
-  const [name, version, separator] = await Promise.all(
-    ["name", "version", "DOMAIN_SEPARATOR"].map((field) => answerOf(chain, pool, field, [])),
-  );
-  // Most tokens with permits alone have no `version`, and theirs is 1.
-  const domain = {
-    name: String(name),
-    version: String(version ?? "1"),
-    chainId: pool.chainId,
-    verifyingContract: getAddress(pool.token),
-  };
-  return TypedDataEncoder.hashDomain(domain) === separator ? domain : undefined;
 }
 
 function notApproved(from: string, { permitted }: Permit2Message, why: string): WalletError {

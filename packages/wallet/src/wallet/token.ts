@@ -7,7 +7,10 @@ import type { PoolInfo } from "./connect.ts";
 /** @throws WalletError INSUFFICIENT_TOKENS, TOKEN_MISMATCH */
 export async function assertTokens(chain: ChainSource, pool: PoolInfo, account: string, needed: bigint): Promise<void> {
   const isEnough = (found: unknown) => BigInt(found as bigint) >= needed;
-  const balance = BigInt((await askToken(chain, pool, "balanceOf", [account], isEnough)) as bigint);
+  const answer = await answerOf(chain, pool, "balanceOf", [account], isEnough);
+  if (answer === undefined)
+    throw new WalletError("TOKEN_MISMATCH", `the contract at ${pool.token} has no balances, so it is not a token`);
+  const balance = BigInt(answer as bigint);
   if (balance >= needed) return;
   const missing = String(needed - balance);
   throw new WalletError(
@@ -17,15 +20,13 @@ export async function assertTokens(chain: ChainSource, pool: PoolInfo, account: 
   );
 }
 
-type IsConclusive = (answer: unknown) => boolean;
-
 /** The token's answer; undefined if it has no such function. */
 export async function answerOf(
   chain: ChainSource,
   { token }: PoolInfo,
   name: string,
   values: unknown[],
-  isConclusive: IsConclusive = () => true,
+  isConclusive: (answer: unknown) => boolean = () => true,
 ): Promise<unknown> {
   const question = { abi: tokenInterface, to: token, name, values };
   try {
@@ -36,37 +37,20 @@ export async function answerOf(
   }
 }
 
-/** The token's answer. @throws WalletError TOKEN_MISMATCH if it has no such function */
-async function askToken(
-  chain: ChainSource,
-  pool: PoolInfo,
-  name: string,
-  values: unknown[],
-  isConclusive?: IsConclusive,
-): Promise<unknown> {
-  const answer = await answerOf(chain, pool, name, values, isConclusive);
-  if (answer !== undefined) return answer;
-  throw new WalletError(
-    "TOKEN_MISMATCH",
-    `the contract at ${pool.token} does not answer ${name}, so it is not the expected token`,
-  );
-}
-
-/** The token's EIP-712 domain, built from its name and version and compared with the contract's own. */
-export async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain> {
+/**
+ * The token's EIP-712 domain, built from its name and version; undefined if the token's own is another one, so that nobody can
+ * sign for it.
+ */
+export async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain | undefined> {
   const [name, version, separator] = await Promise.all(
-    ["name", "version", "DOMAIN_SEPARATOR"].map((field) => askToken(chain, pool, field, [])),
+    ["name", "version", "DOMAIN_SEPARATOR"].map((field) => answerOf(chain, pool, field, [])),
   );
   const domain = {
     name: String(name),
-    version: String(version),
+    // Most tokens that have permits alone have no version, and theirs is 1.
+    version: String(version ?? "1"),
     chainId: pool.chainId,
     verifyingContract: getAddress(pool.token),
   };
-  if (TypedDataEncoder.hashDomain(domain) !== separator)
-    throw new WalletError(
-      "TOKEN_MISMATCH",
-      `the token ${pool.token} uses a different EIP-712 domain than its name and version give`,
-    );
-  return domain;
+  return TypedDataEncoder.hashDomain(domain) === separator ? domain : undefined;
 }
