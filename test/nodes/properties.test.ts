@@ -28,14 +28,14 @@ const CHAINS: readonly [options: readonly string[], found: Readonly<Record<strin
   [
     ["--network", "tempo", "--hardfork", "T4"],
     {
-      "contract size": "no contract of 16000 bytes can be created",
+      "contract size": "no contract of 18000 bytes can be created",
       storage: "a write to storage costs 252208 gas",
     },
   ],
   [["--hardfork", "shanghai"], { opcodes: "no MCOPY, no TSTORE, TLOAD" }],
   [["--hardfork", "berlin"], { opcodes: OPCODES, fees: "blocks have no base fee" }],
   [["--gas-limit", "5000000"], { "gas limit": "blocks have 5000000 gas" }],
-  [["--code-size-limit", "10000"], { "contract size": "no contract of 16000 bytes can be created" }],
+  [["--code-size-limit", "10000"], { "contract size": "no contract of 18000 bytes can be created" }],
 ];
 
 async function onAnvil(options: readonly string[], use: (url: string, provider: JsonRpcProvider) => Promise<void>) {

@@ -266,7 +266,6 @@ export const PROTOCOL_ERRORS = {
     means: "A schedule of addresses is malformed. The message names the field.",
     cause: "The file was edited or cut off, or is of another version.",
     exit: "refused",
-    http: 422,
   },
   INSTRUCTIONS_INVALID: {
     means: "A field of the payment instructions (the body of a 402 response) is missing, malformed or inconsistent.",
