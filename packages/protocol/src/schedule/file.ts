@@ -34,7 +34,7 @@ export interface ScheduleJson extends Omit<AddressSchedule, "chainId" | "ownerTa
   readonly signature: string;
 }
 
-/** @throws SottoError SCHEDULE_INVALID */
+/** The JSON of a signed schedule, as `parseSchedule` reads it. @throws SottoError SCHEDULE_INVALID */
 export function scheduleJson(signed: SignedSchedule): ScheduleJson {
   return recode(CODE, "not a schedule of addresses", () => {
     assertObject(signed, "a signed schedule");
