@@ -6,6 +6,7 @@ import { fieldsOf } from "./object-fields.ts";
 import { trimPasted } from "./pasted.ts";
 import type { Viewer } from "./scan/scanner.ts";
 import { decodeShieldedAddress } from "./shielded-address.ts";
+import { assertObject } from "./validate.ts";
 
 /** A key that shows everything an address receives in one pool, and cannot spend it. */
 export interface ViewingKey {
@@ -27,7 +28,11 @@ const TYPE = "sotto-viewing-key";
 const MAX_LENGTH = 4096;
 
 /** The JSON of a viewing key, for a file. It is a secret: it shows every incoming payment of the address. */
-export function formatViewingKey({ viewingKey, shieldedAddress }: ViewingKey, { chainId, pool }: KeyPool): string {
+export function formatViewingKey(key: ViewingKey, place: KeyPool): string {
+  assertObject(key, "the viewing key");
+  assertObject(place, "the pool");
+  const { viewingKey, shieldedAddress } = key;
+  const { chainId, pool } = place;
   const hex = `0x${assertViewingKey(viewingKey).toString(16).padStart(64, "0")}`;
   const fields = { viewingKey: hex, shieldedAddress, chainId: String(chainId), pool };
   return JSON.stringify({ type: TYPE, version: 1, ...fields });
@@ -38,7 +43,9 @@ export function formatViewingKey({ viewingKey, shieldedAddress }: ViewingKey, { 
  * it. No error repeats the text.
  * @throws SottoError INVALID_KEY: malformed, for another pool, or not the key of its address
  */
-export function parseViewingKey(text: string, { chainId, pool }: KeyPool): ViewingKey {
+export function parseViewingKey(text: string, place: KeyPool): ViewingKey {
+  assertObject(place, "the pool");
+  const { chainId, pool } = place;
   const read = fieldsOf(parseJson(text), "a viewing key", "INVALID_KEY");
   const [viewingKey, shieldedAddress] = [read("viewingKey"), read("shieldedAddress")];
   if (read("type") !== TYPE || read("version") !== 1 || typeof shieldedAddress !== "string")
@@ -68,7 +75,9 @@ function parseJson(text: string): unknown {
  * without an error.
  * @throws SottoError INVALID_KEY
  */
-export function viewerOf({ viewingKey, shieldedAddress }: ViewingKey): Viewer {
+export function viewerOf(key: ViewingKey): Viewer {
+  assertObject(key, "the viewing key");
+  const { viewingKey, shieldedAddress } = key;
   let address: ReturnType<typeof decodeShieldedAddress>;
   try {
     address = decodeShieldedAddress(shieldedAddress);

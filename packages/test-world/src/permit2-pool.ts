@@ -1,8 +1,8 @@
 // A pool for a token without EIP-3009, on the tests' chain, with the real Permit2.
 import { approveCall } from "@sotto/chain/ethers";
-import { PERMIT2 } from "@sotto/protocol";
+import { PERMIT2, shieldedPoolAbi } from "@sotto/protocol";
 import { placePermit2 } from "@sotto/test-pool/permit2";
-import { type Contract, toQuantity } from "ethers";
+import { Contract, toQuantity } from "ethers";
 import { deployContract } from "./contracts.ts";
 import type { World } from "./service.ts";
 
@@ -19,14 +19,18 @@ export interface Permit2Pool {
 }
 
 /** @param name of the token's contract: PermitToken has permits, PlainToken has none */
-export async function openPermit2Pool(world: World, name: "PermitToken" | "PlainToken"): Promise<Permit2Pool> {
+export async function openPermit2Pool(
+  world: Pick<World, "provider" | "chainId" | "pool">,
+  name: "PermitToken" | "PlainToken",
+): Promise<Permit2Pool> {
   const { provider, chainId } = world;
   const rpc = (method: string, ...params: unknown[]) => provider.send(method, params);
   if ((await provider.getCode(PERMIT2)) === "0x") await placePermit2((method, params) => provider.send(method, params));
   const tokenContract = await deployContract(world, `test/${name}`);
+  const other = new Contract(world.pool, shieldedPoolAbi, provider);
   const parts = await Promise.all(
     ["paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher", "smallestDeposit"].map((part) =>
-      world.poolContract.getFunction(part)(),
+      other.getFunction(part)(),
     ),
   );
   const token = (await tokenContract.getAddress()).toLowerCase();
