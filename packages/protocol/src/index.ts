@@ -216,6 +216,7 @@ export {
   type SignedSchedule,
   scheduleJson,
 } from "./schedule/file.ts";
+export { parseScheduleReference, SCHEDULE_PATH, type ScheduleReference } from "./schedule/reference.ts";
 export {
   type AddressSchedule,
   addressInSchedule,

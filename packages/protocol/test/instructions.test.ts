@@ -58,6 +58,19 @@ describe("payment instructions", () => {
     });
   });
 
+  it("may name the schedule that lists the recipient's address, which is not an offer", () => {
+    const schedule = { path: "/.well-known/sotto/addresses", digest: `0x${"ab".repeat(32)}` };
+    const body = buildInstructions({ ...options, schedule });
+    expect(body.payment.schedule).to.deep.equal(schedule);
+    expect(parseInstructions(JSON.parse(JSON.stringify(body))).payment).to.deep.equal(body.payment);
+    expect([...parseOffers(body)]).to.deep.equal([]);
+    const more = replaced(body, ["payment", "schedule", "extra"], 1);
+    expect(parseInstructions(more).payment.schedule, "unknown fields").to.deep.equal(schedule);
+    expect(instructions.payment).to.not.have.property("schedule");
+    for (const wrong of [null, 5, "x", [], {}, { ...schedule, path: "x" }, { ...schedule, digest: "0x" }])
+      expectCode(CODE, () => parseInstructions(replaced(instructions, ["payment", "schedule"], wrong)));
+  });
+
   it("offer other ways to pay as JSON of any form, in order", () => {
     const offers = { credit: { account: "a", tiers: [1, { at: 2 }] }, coupon: null, "pass-2": "x".repeat(4094) };
     const body = JSON.parse(JSON.stringify({ ...instructions, payment: { ...instructions.payment, ...offers } }));

@@ -16,6 +16,8 @@ import {
   MAX_SIGNATURE_BYTES,
   parseMonth,
   parseSchedule,
+  parseScheduleReference,
+  SCHEDULE_PATH,
   scheduleDigest,
   scheduleJson,
   scheduleMonths,
@@ -131,5 +133,35 @@ describe("a schedule of addresses", () => {
     refused({ signature: "0x" }, /signature/);
     for (const value of [null, [], "x", 5]) expectCode("SCHEDULE_INVALID", () => parseSchedule(value));
     expect(parseSchedule(json).schedule, "the control").to.deep.equal(assertSchedule(schedule));
+  });
+});
+
+describe("the reference to a schedule", () => {
+  const digest = DIGEST;
+
+  it("is a path of the server's origin and a digest", () => {
+    for (const path of [SCHEDULE_PATH, "/", "/a?b=c&d", `/${"x".repeat(255)}`]) {
+      expect(parseScheduleReference({ path, digest, more: 1 })).to.deep.equal({ path, digest });
+      expect(new URL(`https://data.example${path}`).origin).to.equal("https://data.example");
+    }
+  });
+
+  it("names no other host, and nothing that a URL cannot keep", () => {
+    const paths = [
+      "",
+      "x",
+      "//evil.example/a",
+      "/\\evil.example",
+      "https://evil.example/",
+      "@evil.example",
+      ".evil.example",
+    ];
+    const others = [":444/", "/a b", "/a\n", "/a#b", "/\u00e9", `/${"x".repeat(256)}`, undefined, null, 5, ["/"]];
+    for (const path of [...paths, ...others])
+      expectCode("INVALID_STRING", () => parseScheduleReference({ path, digest }));
+    for (const wrong of [undefined, 5, "", "0x", digest.slice(2), digest.toUpperCase(), `${digest}00`])
+      expectCode("INVALID_HEX", () => parseScheduleReference({ path: "/", digest: wrong }));
+    for (const wrong of [undefined, null, 5, "x", []])
+      expectCode("INVALID_ARGUMENT", () => parseScheduleReference(wrong));
   });
 });

@@ -66,6 +66,17 @@ describe("x402 requirements", () => {
     expect(parseX402Terms({ ...right, extra: least })).to.include({ challenge: undefined, artifactSet: undefined });
   });
 
+  it("may name the schedule that lists the recipient's address", () => {
+    const schedule = { path: "/.well-known/sotto/addresses", digest: `0x${"ab".repeat(32)}` };
+    const terms = parseX402Terms(withExtra({ schedule: { ...schedule, more: 1 } }));
+    expect(terms.schedule).to.deep.equal(schedule);
+    expect(sameX402Terms(terms, parseX402Terms(right)), "the payment is the same").to.equal(true);
+    for (const none of [right, withExtra({ schedule: null })])
+      expect(parseX402Terms(none).schedule).to.equal(undefined);
+    for (const wrong of [5, "/", {}, { ...schedule, path: "//evil.example" }, { ...schedule, digest: "0x" }])
+      expect(codeOf(() => parseX402Terms(withExtra({ schedule: wrong })))).to.equal("X402_REQUIREMENTS_INVALID");
+  });
+
   it("are equal regardless of challenge and spelling, and differ if any other term differs", () => {
     const terms = parseX402Terms(right);
     const same = [

@@ -20,7 +20,7 @@ export interface PaymentRequired {
 
 /** Converts a paywall's payment instructions to requirements of the scheme `sotto`. */
 export function requirementsOf({ payment, metadata }: PaymentInstructions): X402Requirements {
-  const { recipient, chainId, asset, amountBaseUnits, pool, decimals, verifyEndpoint } = payment;
+  const { recipient, schedule, chainId, asset, amountBaseUnits, pool, decimals, verifyEndpoint } = payment;
   const { wallet, shieldedAddress, signature, issuedAt, service, phone } = recipient;
   return {
     scheme: X402_SCHEME,
@@ -41,6 +41,7 @@ export function requirementsOf({ payment, metadata }: PaymentInstructions): X402
         ...(service === "" ? {} : { service }),
         ...(phone === "" ? {} : { phone }),
       },
+      ...(schedule === undefined ? {} : { schedule }),
       challenge: metadata.requestId,
       paymentFlow: "upfront",
     },
@@ -52,17 +53,19 @@ export function requirementsOf({ payment, metadata }: PaymentInstructions): X402
  * @throws SottoError X402_*, INSTRUCTIONS_INVALID
  */
 export function instructionsOf(requirements: unknown, now: number): PaymentInstructions {
-  const { chainId, pool, asset, decimals, amount, wallet, recipient, resource, service } = parseX402Terms(requirements);
+  const { chainId, pool, wallet, recipient, ...terms } = parseX402Terms(requirements);
+  const { asset, decimals, amount: price, schedule, service: serviceUrl, resource } = terms;
   const { shieldedAddress: key, signature, issuedAt, phone } = recipient;
   return buildInstructions({
     binding: { phone, wallet, key, chainId, pool, service: recipient.service, issuedAt } as Parameters<
       typeof buildInstructions
     >[0]["binding"],
     signature,
-    price: amount,
+    schedule,
+    price,
     asset,
     decimals,
-    serviceUrl: service,
+    serviceUrl,
     resource,
     now,
   });

@@ -72,9 +72,9 @@ function assertDigest({ digest }: MppChallenge, bodyHash: Uint8Array | undefined
 }
 
 function instructionsOf(challenge: MppChallenge, { url, now }: Request): PaymentInstructions {
-  const { amount, asset, decimals, binding, signature, service, resource = url.href } = parseCharge(challenge.request);
+  const { amount: price, service: serviceUrl, resource = url.href, ...charge } = parseCharge(challenge.request);
   const instructions = reading("MPP_REQUEST_INVALID", () =>
-    buildInstructions({ binding, signature, price: amount, asset, decimals, serviceUrl: service, resource, now }),
+    buildInstructions({ ...charge, price, serviceUrl, resource, now }),
   );
   const { payment } = instructions;
   const zkProof = { ...payment.zkProof, maxHeaderLength: roomFor(challenge) };

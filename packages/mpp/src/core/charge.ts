@@ -5,6 +5,8 @@ import {
   MAX_URL_LENGTH,
   normalizeSignature,
   parseAddress,
+  parseScheduleReference,
+  type ScheduleReference,
   type ShieldedAddressBinding,
 } from "@sotto/protocol";
 import { assertInteger, assertText, describe, parseAmount, parseHttpUrl } from "@sotto/protocol/extend";
@@ -25,6 +27,8 @@ export interface MppCharge {
   readonly binding: ShieldedAddressBinding;
   /** The wallet's signature of the binding, which is not checked yet; lower-case hex with 0x. */
   readonly signature: string;
+  /** The schedule that lists the address; absent if the address is not one of a month. */
+  readonly schedule?: ScheduleReference | undefined;
   /** Base URL of the service that verifies and settles. */
   readonly service: string;
   /** The URL that is paid for, compared byte for byte; undefined if it is that of the request, and too long to repeat. */
@@ -32,7 +36,8 @@ export interface MppCharge {
 }
 
 /** Checked terms as a challenge's parameter `request`. */
-export function encodeCharge({ amount, asset, decimals, binding, signature, service, resource }: MppCharge): string {
+export function encodeCharge(charge: MppCharge): string {
+  const { amount, asset, decimals, binding, signature, schedule, service, resource } = charge;
   const { chainId, pool, wallet, key, issuedAt, phone, service: registry } = binding;
   const json = {
     amount: String(amount),
@@ -44,6 +49,7 @@ export function encodeCharge({ amount, asset, decimals, binding, signature, serv
       decimals,
       service,
       resource,
+      schedule,
       recipient: {
         shieldedAddress: key,
         signature,
@@ -80,12 +86,14 @@ export function parseCharge(request: string): MppCharge {
       issuedAt: assertInteger(fieldOf(recipient, "issuedAt"), 0, Number.MAX_SAFE_INTEGER, "issuedAt"),
     });
     const resource = fieldOf(details, "resource");
+    const schedule = fieldOf(details, "schedule");
     return {
       amount,
       asset: parseAddress(fieldOf(json, "currency"), "currency"),
       decimals: assertInteger(fieldOf(details, "decimals"), 0, 18, "methodDetails.decimals"),
       binding,
       signature: normalizeSignature(fieldOf(recipient, "signature")),
+      ...(schedule === undefined ? {} : { schedule: parseScheduleReference(schedule, "methodDetails.schedule") }),
       service: parseHttpUrl(fieldOf(details, "service"), "methodDetails.service"),
       resource: resource === undefined ? undefined : url(resource),
     };

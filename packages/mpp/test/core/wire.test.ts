@@ -132,7 +132,8 @@ describe("wire of MPP", () => {
   });
 
   it("writes the terms as canonical JSON, which mppx leaves unchanged", () => {
-    for (const terms of [charge(), { ...charge(), resource: undefined }]) {
+    const schedule = { path: "/.well-known/sotto/addresses", digest: `0x${"55".repeat(32)}` };
+    for (const terms of [charge(), { ...charge(), resource: undefined }, { ...charge(), schedule }]) {
       const request = mpp.encodeCharge(terms);
       expect(mpp.parseCharge(request)).to.deep.equal(terms);
       expect(PaymentRequest.serialize(PaymentRequest.deserialize(request))).to.equal(request);
@@ -158,6 +159,10 @@ describe("wire of MPP", () => {
       "a resource that is too long": encode({
         ...json,
         methodDetails: { ...details, resource: `https://data.example/${"a".repeat(MAX_URL_LENGTH)}` },
+      }),
+      "a schedule of another host": encode({
+        ...json,
+        methodDetails: { ...details, schedule: { path: "//evil.example", digest: `0x${"55".repeat(32)}` } },
       }),
       "a service that is not a URL": encode({ ...json, methodDetails: { ...details, service: "x" } }),
       "a shielded address that is not a point": encode({

@@ -30,7 +30,7 @@ export function requestId(now: number): string {
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {
   return recode("INSTRUCTIONS_INVALID", "cannot build payment instructions", () => {
     assertObject(options, "the options");
-    const { signature, price, asset, decimals, resource, now } = options;
+    const { signature, schedule, price, asset, decimals, resource, now } = options;
     const binding = assertBinding(options.binding);
     const { phone, wallet, key, chainId, pool, service, issuedAt } = binding;
     const base = parseHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
@@ -43,6 +43,7 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
       payment: {
         method: "service-zk",
         recipient: { phone, wallet, encryptedMapping, shieldedAddress: key, signature, issuedAt, service },
+        ...(schedule === undefined ? {} : { schedule }),
         amount: priceNumber(price, decimals),
         amountBaseUnits: String(price),
         currency: "USDC",

@@ -1,5 +1,6 @@
 import type { ShieldedAddressBinding } from "../binding/binding.ts";
 import type { Address } from "../ethereum-address.ts";
+import type { ScheduleReference } from "../schedule/reference.ts";
 
 /** Body of a resource server's 402 response (interface 2.6). Fields marked "ours" are not part of the interface. */
 export interface PaymentInstructions {
@@ -17,6 +18,8 @@ export interface PaymentInstructions {
     readonly method: "service-zk";
     /** The paid wallet and its shielded address, which the wallet signed. */
     readonly recipient: InstructionsRecipient;
+    /** Ours: the schedule that lists the recipient's address; absent if the address is not one of a month. */
+    readonly schedule?: ScheduleReference | undefined;
     /** The price in whole tokens, exactly equal to `amountBaseUnits`. */
     readonly amount: number;
     /** Ours: the price in base units, decimal. */
@@ -93,6 +96,8 @@ export interface InstructionsOptions {
   readonly binding: ShieldedAddressBinding;
   /** The wallet's signature of the binding, 1 to 8,192 bytes, hex with 0x. */
   readonly signature: string;
+  /** The schedule that lists the binding's address. Default: none; the address is not one of a month. */
+  readonly schedule?: ScheduleReference | undefined;
   /** Base units, at least 1. The price in whole tokens must be exact as a JSON number. */
   readonly price: bigint;
   /** Address of the pool's token, 20 bytes, hex with 0x. */

@@ -17,6 +17,7 @@ const NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
 const TERMS: { readonly [name in keyof PaymentInstructions["payment"]]: true } = {
   method: true,
   recipient: true,
+  schedule: true,
   amount: true,
   amountBaseUnits: true,
   currency: true,

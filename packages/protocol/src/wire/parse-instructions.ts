@@ -5,6 +5,7 @@ import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
 import { type Fields, fieldsOf, parseBoolean, parseConstant, parseHttpUrl, parseText } from "../object-fields.ts";
 import { parseChainId } from "../payment/claims.ts";
+import { parseScheduleReference } from "../schedule/reference.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";
@@ -67,9 +68,11 @@ function parsePaymentTerms(payment: Fields, known: Binding): PaymentInstructions
   const chainId = parseChainId(payment("chainId"));
   const pool = parseAddress(payment("pool"), "pool");
   const privacy = inside(payment, "privacy");
+  const schedule = payment("schedule");
   return {
     method: parseConstant(payment("method"), "service-zk", "method"),
     recipient: parseRecipient(inside(payment, "recipient"), chainId, pool, known),
+    ...(schedule === undefined ? {} : { schedule: parseScheduleReference(schedule) }),
     ...parsePrice(payment),
     currency: parseConstant(payment("currency"), "USDC", "currency"),
     asset: parseAddress(payment("asset"), "asset"),

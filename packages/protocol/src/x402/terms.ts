@@ -3,6 +3,7 @@
 import { describe } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { MAX_URL_LENGTH } from "../object-fields.ts";
+import { parseScheduleReference, type ScheduleReference } from "../schedule/reference.ts";
 import { decodeShieldedAddress, type ShieldedAddress } from "../shielded-address.ts";
 import { assertInteger, assertText, parseAmount } from "../validate.ts";
 import { reading, refuse } from "./errors.ts";
@@ -47,6 +48,8 @@ export interface X402Extra {
   readonly service: string;
   /** The recipient's shielded address with the wallet's signature. */
   readonly recipient: X402Recipient;
+  /** The schedule that lists the recipient's address; absent if the address is not one of a month. */
+  readonly schedule?: ScheduleReference | undefined;
   /** Id of the set of keys with which the service verifies. */
   readonly artifactSet?: string | undefined;
   /** Id of this challenge. A client that receives the same challenge twice pays once. */
@@ -88,6 +91,8 @@ export interface X402Terms {
   readonly recipient: X402Recipient;
   /** The recipient's shielded address, decoded. */
   readonly address: ShieldedAddress;
+  /** The schedule that lists the address; undefined if the address is not one of a month. */
+  readonly schedule: ScheduleReference | undefined;
   /** The URL that is paid for, 1 to 2,048 characters, compared byte for byte. */
   readonly resource: string;
   /** Base URL of the service that verifies and settles, at most 2,048 characters. */
@@ -128,6 +133,7 @@ function read(chainId: bigint, fields: Fields): X402Terms {
   const extra = record(fields["extra"], "extra");
   const recipient = parseRecipient(record(extra["recipient"], "extra.recipient"));
   const amount = parseAmount(fields["amount"]);
+  const schedule = extra["schedule"] ?? undefined;
   if (amount === 0n) refuse("X402_REQUIREMENTS_INVALID", "amount is 0, expected 1 base unit or more");
   return {
     chainId,
@@ -138,6 +144,7 @@ function read(chainId: bigint, fields: Fields): X402Terms {
     wallet: parseAddress(fields["payTo"], "payTo"),
     recipient,
     address: decodeShieldedAddress(recipient.shieldedAddress),
+    schedule: schedule === undefined ? undefined : parseScheduleReference(schedule, "extra.schedule"),
     resource: text(extra["resource"], "extra.resource", MAX_URL_LENGTH),
     service: text(extra["service"], "extra.service", MAX_URL_LENGTH),
     maxTimeoutSeconds: assertInteger(fields["maxTimeoutSeconds"], 1, MAX_SECONDS, "maxTimeoutSeconds"),
