@@ -127,7 +127,7 @@ describe("wallet on a real chain", function () {
 
     const viewing = await ViewingWallet.open({
       ...place(),
-      ...merchant.exportViewingKey(),
+      keys: merchant.viewingKeys({ lasting: true }),
       store: new MemoryStore(),
       finality: 0,
     });

@@ -145,7 +145,7 @@ describe("replacing a pool", function () {
     await sendCall(stranger, settleCall(next.pool, [payment.settle]));
     const viewing = await ViewingWallet.open({
       ...next,
-      ...merchant.exportViewingKey(),
+      keys: merchant.viewingKeys({ lasting: true }),
       store: new MemoryStore(),
       finality: 0,
     });

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import { formatViewingKey } from "@sotto/protocol";
+import { formatViewingKeys } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -82,7 +82,7 @@ describe("the observer page", function () {
       throw error;
     });
   const party = (name: string) => page.getByTestId(`party-${name}`);
-  const keyText = () => formatViewingKey(resourceServer.keys, world);
+  const keyText = () => formatViewingKeys(resourceServer.keys, world);
 
   it(
     "explains what to do without a payment, and shows another payer's payment with its actual bytes",

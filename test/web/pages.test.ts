@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { formatViewingKey } from "@sotto/protocol";
+import { formatViewingKeys } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -86,7 +86,7 @@ describe("the pages of the pool, the merchant and the service", function () {
     const close = tab.getByRole("button", { name: "Close and forget the key" });
     await field.or(close).waitFor();
     if (await close.isVisible()) await close.click();
-    await field.fill(formatViewingKey(merchant.exportViewingKey(), world));
+    await field.fill(formatViewingKeys(merchant.viewingKeys({ lasting: true }), world));
     await tab.getByRole("button", { name: "Open", exact: true }).click();
   };
   const during = (steps: () => Promise<void>) => () =>
@@ -161,12 +161,12 @@ describe("the pages of the pool, the merchant and the service", function () {
     "opens a merchant's payments with a viewing key, exports them, and forgets the key",
     during(async () => {
       await go("/merchant");
-      const key = merchant.exportViewingKey();
+      const key = merchant.viewingKeys({ lasting: true });
       const field = page.getByLabel("Viewing key", { exact: true });
-      await field.fill(formatViewingKey(key, { ...world, chainId: 1 }));
+      await field.fill(formatViewingKeys(key, { ...world, chainId: 1 }));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await page.locator('[data-code="VIEWING_KEY_INVALID"]').waitFor();
-      await field.fill(formatViewingKey(key, world));
+      await field.fill(formatViewingKeys(key, world));
       await page.getByRole("button", { name: "Open", exact: true }).click();
       await figure("Confirmed, all time", "0.012345").waitFor();
       await assertLayouts(page, "the merchant page");
@@ -179,7 +179,7 @@ describe("the pages of the pool, the merchant and the service", function () {
         const databases = (await indexedDB.databases()).map(({ name }) => name);
         return JSON.stringify([{ ...localStorage }, { ...sessionStorage }, databases]);
       });
-      expect(stored).not.to.include(key.viewingKey.toString(16));
+      expect(stored).not.to.include(key.keys[0]!.viewingKey.toString(16));
       await page.getByRole("button", { name: "Close and forget the key" }).click();
       await field.waitFor();
       expect(await page.getByText("0.012345").count()).to.equal(0);

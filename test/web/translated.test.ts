@@ -1,7 +1,7 @@
 // Every page of the web app and the page of a 402, translated by the browser: the pages keep working, and the values that
 // people compare or write down stay as they are.
 
-import { formatViewingKey } from "@sotto/protocol";
+import { formatViewingKeys } from "@sotto/protocol";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
@@ -198,7 +198,7 @@ describe("translated pages", function () {
       const party = (name: string) => page.getByTestId(`party-${name}`);
       await wallet.go("/observer");
       await party("payer").getByText("This wallet").waitFor();
-      await wallet.field("Viewing key (JSON)").fill(formatViewingKey(resourceServer.keys, world));
+      await wallet.field("Viewing key (JSON)").fill(formatViewingKeys(resourceServer.keys, world));
       await wallet.button("Use it").click();
       await party("merchant").getByText("Decrypted with the viewing key").waitFor();
       await wallet.button("Ask Daily for its price").click();
@@ -226,7 +226,7 @@ describe("translated pages", function () {
     "show a merchant's payments and a route",
     during(async () => {
       await wallet.go("/merchant");
-      await wallet.field("Viewing key").fill(formatViewingKey(resourceServer.keys, world));
+      await wallet.field("Viewing key").fill(formatViewingKeys(resourceServer.keys, world));
       await wallet.button("Open").click();
       await figure(page, "Confirmed, all time", "0.02469").waitFor();
       await wallet.button("By day").click();

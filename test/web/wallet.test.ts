@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import { formatViewingKey } from "@sotto/protocol";
+import { formatViewingKeys } from "@sotto/protocol";
 import { assertAccessible, assertFits } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { assertPainted } from "@sotto/test-browser/painted";
@@ -192,7 +192,7 @@ describe("the wallet page", function () {
       during(async () => {
         await wallet.page.setViewportSize(VIEWPORT);
         await wallet.go(route);
-        await prepare(wallet.page, formatViewingKey(resourceServer.keys, world));
+        await prepare(wallet.page, formatViewingKeys(resourceServer.keys, world));
         const expected: LayoutElement[] = JSON.parse(readFileSync(join(IMAGES, `${name}.json`), "utf8"));
         const shown = await readLayout(wallet.page);
         const textOf = ({ kind, text }: LayoutElement) => `${kind} ${text}`;

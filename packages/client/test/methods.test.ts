@@ -193,7 +193,7 @@ describe("a way to pay that the client does not know", () => {
     expect(await core!.wallet.derive("password/1", 32)).to.have.length(32);
     for (const label of ["words/1", "passwords", "spending-key"])
       await expectRejected("METHOD_INVALID", () => core!.wallet.derive(label, 32));
-    expect(core!.wallet).to.not.have.any.keys("pay", "withdraw", "cashOut", "exportViewingKey");
+    expect(core!.wallet).to.not.have.any.keys("pay", "withdraw", "cashOut", "viewingKeys");
     const options = scene.terms({ methods: [method], maxPerRequest: 9n });
     const limited = wrapFetch(merchant.fetch, scene.payer, options);
     await expectRejected("REQUEST_LIMIT_EXCEEDED", () => limited(`${ORIGIN}/a`));

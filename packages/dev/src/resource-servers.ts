@@ -11,7 +11,7 @@ import {
   bindingTypedData,
   type DeploymentManifest,
   deriveKeys,
-  formatViewingKey,
+  formatViewingKeys,
   parseAddress,
   parseDecimalAmount,
 } from "@sotto/protocol";
@@ -122,7 +122,8 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     cors: { origins: "*" },
   };
   // For the merchant page and the command line.
-  const viewingKey = formatViewingKey({ viewingKey: keys.viewingKey, shieldedAddress: binding.key }, deployment);
+  const lasting = { viewingKey: keys.viewingKey, shieldedAddress: binding.key };
+  const viewingKey = formatViewingKeys({ ownerTag: keys.ownerTag(0), keys: [lasting] }, deployment);
   writeFileSync(join(folder, "viewing-key.json"), `${viewingKey}\n`, { mode: 0o600 });
   const prepaidOf = async (origin: string, value: bigint) => ({
     ...(await keptPrepaidKeys(join(folder, "prepaid.json"), account, { ...pool, origin, values: [value] })),

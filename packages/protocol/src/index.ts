@@ -112,11 +112,14 @@ export { endingWith, type ForeignText, type MessagePart, message } from "./messa
 export {
   addMonths,
   MONTH_GRACE_MS,
+  MONTH_MARGIN_MS,
   type Month,
   monthAt,
   monthEnd,
+  monthRange,
   monthStart,
   monthsAt,
+  monthsNear,
   parseMonth,
 } from "./month.ts";
 export { networkOf, networksOf } from "./networks.ts";
@@ -207,7 +210,14 @@ export {
 } from "./receipt-key.ts";
 export { type ChangeReader, type DeliveredChange, decryptChange } from "./scan/change.ts";
 export { LADDER_CURVE, multiplyXs } from "./scan/ladder.ts";
-export { type DeliveredNote, type ScanKernel, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
+export {
+  type DeliveredNote,
+  type ReceivedNote,
+  type ScanKernel,
+  scanNotes,
+  tryDecrypt,
+  type Viewer,
+} from "./scan/scanner.ts";
 export { checkSchedule } from "./schedule/check.ts";
 export {
   MAX_SCHEDULE_LENGTH,
@@ -264,7 +274,15 @@ export {
   parseBaseField,
   parseField,
 } from "./validate.ts";
-export { formatViewingKey, parseViewingKey, type ViewingKey, viewerOf } from "./viewing-key.ts";
+export {
+  assertViewingKeys,
+  describeKeys,
+  formatViewingKeys,
+  MAX_VIEWING_KEYS,
+  parseViewingKeys,
+  type ViewingKey,
+  type ViewingKeys,
+} from "./viewing-key.ts";
 export { ANONYMOUS } from "./wire/anonymous.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";

@@ -7,8 +7,13 @@ export type Month = string & { readonly month: unique symbol };
 /** Time before the start and after the end of a month in which its address may still be paid, ms: clocks differ. */
 export const MONTH_GRACE_MS = 600_000;
 
+/** Time before the start and after the end of a month in which blocks may have its payments, ms: the clocks of chains differ. */
+export const MONTH_MARGIN_MS = 86_400_000;
+
 const FORM = /^20[2-9][0-9]-(?:0[1-9]|1[0-2])$/;
 const [FIRST_YEAR, LAST_YEAR] = [2020, 2099];
+/** The last time that a Date can have, ms. */
+const MAX_TIME = 8_640_000_000_000_000;
 
 /** Checks the form of a month. @throws SottoError INVALID_MONTH */
 export function parseMonth(text: unknown, name = "month"): Month {
@@ -27,7 +32,7 @@ const startOf = (index: number): number => Date.UTC(FIRST_YEAR, index);
 
 /** The month that contains a time. @param ms since the Unix epoch @throws SottoError INVALID_MONTH, INVALID_INTEGER */
 export function monthAt(ms: number): Month {
-  const date = new Date(assertInteger(ms, 0, 8_640_000_000_000_000, "the time"));
+  const date = new Date(assertInteger(ms, 0, MAX_TIME, "the time"));
   const year = date.getUTCFullYear();
   if (year < FIRST_YEAR || year > LAST_YEAR) fail("INVALID_MONTH", `the year ${year} is not from 2020 to 2099`);
   return `${year}-${String(date.getUTCMonth() + 1).padStart(2, "0")}` as Month;
@@ -44,6 +49,15 @@ export const addMonths = (month: Month, count: number): Month =>
   monthAt(Math.max(0, startOf(indexOf(month) + assertInteger(count, -1_200, 1_200, "count"))));
 
 /**
+ * The months from the first to the last, both included; none if the last is earlier.
+ * @throws SottoError INVALID_MONTH
+ */
+export function monthRange(first: Month, last: Month): Month[] {
+  const [start, end] = [indexOf(first), indexOf(last)];
+  return Array.from({ length: Math.max(0, end - start + 1) }, (_, i) => monthAt(startOf(start + i)));
+}
+
+/**
  * The months whose addresses may be paid at a time: the month itself and, within the grace of its start or end, its neighbour.
  * @param ms since the Unix epoch
  * @throws SottoError INVALID_MONTH, INVALID_INTEGER
@@ -52,4 +66,18 @@ export function monthsAt(ms: number): Month[] {
   const month = monthAt(ms);
   const others = [ms - MONTH_GRACE_MS, ms + MONTH_GRACE_MS].map((time) => monthAt(Math.max(0, time)));
   return [...new Set([month, ...others])];
+}
+
+/**
+ * The months whose addresses a block of this time may have paid: its own month first and, within a day of its start or end, its
+ * neighbour. None outside 2020 to 2099.
+ * @param ms since the Unix epoch
+ * @throws SottoError INVALID_INTEGER
+ */
+export function monthsNear(ms: number): Month[] {
+  const [first, end] = [Date.UTC(FIRST_YEAR), Date.UTC(LAST_YEAR + 1)];
+  assertInteger(ms, 0, MAX_TIME, "the time");
+  if (ms < first || ms >= end) return [];
+  const times = [ms, Math.max(first, ms - MONTH_MARGIN_MS), Math.min(end - 1, ms + MONTH_MARGIN_MS)];
+  return [...new Set(times.map(monthAt))];
 }

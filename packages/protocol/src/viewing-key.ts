@@ -1,92 +1,200 @@
-// The file of a viewing key, which an owner gives to people and programs that read its incoming payments.
+// The viewing keys of one wallet, and the file in which an owner gives them to people and programs that read its income.
 import { BASE8, multiplyPoint } from "./curve/babyjub.ts";
-import { fail, ProtocolError } from "./errors.ts";
+import { fail, ProtocolError, recode } from "./errors.ts";
 import { assertViewingKey } from "./keys.ts";
-import { fieldsOf } from "./object-fields.ts";
+import { addMonths, type Month, parseMonth } from "./month.ts";
+import { type Fields, fieldsOf } from "./object-fields.ts";
 import { trimPasted } from "./pasted.ts";
-import type { Viewer } from "./scan/scanner.ts";
 import { decodeShieldedAddress } from "./shielded-address.ts";
-import { assertObject } from "./validate.ts";
+import { assertField, assertObject, parseField } from "./validate.ts";
 
-/** A key that shows everything an address receives in one pool, and cannot spend it. */
+/** A key that shows everything that one address receives in one pool, and cannot spend it. */
 export interface ViewingKey {
   /** Odd, in [1, l). */
   readonly viewingKey: bigint;
   /** The address whose payments the key decrypts. */
   readonly shieldedAddress: string;
+  /** The month of the address. Default: none, for the lasting address. */
+  readonly month?: Month | undefined;
+  /** Also finds the change of the month's payments and withdrawals, for an auditor. Default: none. */
+  readonly changeKey?: bigint | undefined;
 }
 
-/** The pool that a viewing key belongs to. */
+/** Viewing keys of one wallet in one pool: of its lasting address, of months, or of both. */
+export interface ViewingKeys {
+  /** tag_0 of the wallet, the second half of each address. */
+  readonly ownerTag: bigint;
+  /** 1 to MAX_VIEWING_KEYS, at most one for each month and one for the lasting address. */
+  readonly keys: readonly ViewingKey[];
+}
+
+/** The pool that viewing keys belong to. */
 interface KeyPool {
   readonly chainId: bigint | number;
   /** Lower-case hex with 0x. */
   readonly pool: string;
 }
 
+/** Maximum number of keys in a file: those of twenty years. */
+export const MAX_VIEWING_KEYS = 240;
+
+const CODE = "INVALID_KEY";
 const TYPE = "sotto-viewing-key";
-/** Maximum length of the text, characters. */
-const MAX_LENGTH = 4096;
+/** Maximum length of the text, characters: each key takes at most 400. */
+const MAX_LENGTH = 400 * MAX_VIEWING_KEYS + 1_000;
 
-/** The JSON of a viewing key, for a file. It is a secret: it shows every incoming payment of the address. */
-export function formatViewingKey(key: ViewingKey, place: KeyPool): string {
-  assertObject(key, "the viewing key");
-  assertObject(place, "the pool");
-  const { viewingKey, shieldedAddress } = key;
-  const { chainId, pool } = place;
-  const hex = `0x${assertViewingKey(viewingKey).toString(16).padStart(64, "0")}`;
-  const fields = { viewingKey: hex, shieldedAddress, chainId: String(chainId), pool };
-  return JSON.stringify({ type: TYPE, version: 1, ...fields });
-}
-
-/**
- * Strict inverse of `formatViewingKey`. Accepts spaces and invisible characters around the text, because people paste
- * it. No error repeats the text.
- * @throws SottoError INVALID_KEY: malformed, for another pool, or not the key of its address
- */
-export function parseViewingKey(text: string, place: KeyPool): ViewingKey {
-  assertObject(place, "the pool");
-  const { chainId, pool } = place;
-  const read = fieldsOf(parseJson(text), "a viewing key", "INVALID_KEY");
-  const [viewingKey, shieldedAddress] = [read("viewingKey"), read("shieldedAddress")];
-  if (read("type") !== TYPE || read("version") !== 1 || typeof shieldedAddress !== "string")
-    fail("INVALID_KEY", "the text is not a viewing key that sotto exported");
-  if (typeof viewingKey !== "string" || !/^0x[0-9a-f]{64}$/.test(viewingKey))
-    fail("INVALID_KEY", "viewingKey must be 0x and 64 hexadecimal digits");
-  if (read("chainId") !== String(chainId) || read("pool") !== pool)
-    fail("INVALID_KEY", `the viewing key is for another pool, expected ${pool} on chain ${chainId}`);
-  const key = { viewingKey: BigInt(viewingKey), shieldedAddress };
-  viewerOf(key);
-  return key;
-}
-
-function parseJson(text: string): unknown {
-  if (typeof text !== "string" || text.length > MAX_LENGTH)
-    fail("INVALID_KEY", `a viewing key must be a text of at most ${MAX_LENGTH} characters`);
-  try {
-    return JSON.parse(trimPasted(text));
-  } catch {
-    // The cause would repeat a part of the text.
-    fail("INVALID_KEY", "the text is not a viewing key that sotto exported");
-  }
-}
-
-/**
- * The viewer of a viewing key, for a scan. Checks that the key belongs to its address: another key would find nothing,
- * without an error.
- * @throws SottoError INVALID_KEY
- */
-export function viewerOf(key: ViewingKey): Viewer {
-  assertObject(key, "the viewing key");
-  const { viewingKey, shieldedAddress } = key;
+/** Checks that a key belongs to its address: another key would find nothing, without an error. @returns tag_0 */
+function assertOwnAddress({ viewingKey, shieldedAddress }: ViewingKey): bigint {
   let address: ReturnType<typeof decodeShieldedAddress>;
   try {
     address = decodeShieldedAddress(shieldedAddress);
   } catch (cause) {
-    throw new ProtocolError("INVALID_KEY", "the shielded address of the viewing key is malformed", {}, { cause });
+    throw new ProtocolError(CODE, "the shielded address of the viewing key is malformed", {}, { cause });
   }
   const { x, y } = multiplyPoint(BASE8, assertViewingKey(viewingKey));
   const { encryptionKey, ownerTag } = address;
   if (x !== encryptionKey.x || y !== encryptionKey.y)
-    fail("INVALID_KEY", "the viewing key does not belong to its shielded address");
-  return { viewingKey, ownerTag };
+    fail(CODE, "the viewing key does not belong to its shielded address");
+  return ownerTag;
+}
+
+function parseKey(value: ViewingKey, ownerTag: bigint): ViewingKey {
+  assertObject(value, "a viewing key");
+  const { viewingKey, shieldedAddress, month, changeKey } = value;
+  if (assertOwnAddress(value) !== ownerTag) fail(CODE, "the viewing keys belong to several wallets");
+  return Object.freeze({
+    viewingKey,
+    shieldedAddress: shieldedAddress.toLowerCase(),
+    ...(month === undefined ? {} : { month: parseMonth(month) }),
+    ...(changeKey === undefined ? {} : { changeKey: assertField(changeKey, "changeKey") }),
+  });
+}
+
+/** Sets that `assertViewingKeys` returned. They are frozen, so they stay valid. */
+const checked = new WeakSet<object>();
+
+/**
+ * Checks that each key belongs to its address, that all addresses are of one wallet, and that no month is repeated. Returns
+ * the keys frozen, in the order of their months with the lasting one first; checking that object again costs nothing.
+ * @throws SottoError INVALID_KEY; the message never contains a key
+ */
+export function assertViewingKeys(value: unknown): ViewingKeys {
+  return recode(CODE, "not viewing keys", () => {
+    if (checked.has(value as object)) return value as ViewingKeys;
+    assertObject(value, "viewing keys");
+    const { ownerTag, keys } = value as ViewingKeys;
+    assertField(ownerTag, "ownerTag");
+    if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_VIEWING_KEYS)
+      fail(CODE, `viewing keys must be 1 to ${MAX_VIEWING_KEYS}`);
+    const parsed = (keys as ViewingKey[]).map((key) => parseKey(key, ownerTag));
+    const sorted = parsed.sort((a, b) => ((a.month ?? "") < (b.month ?? "") ? -1 : 1));
+    for (const [i, { month }] of sorted.entries())
+      if (i > 0 && sorted[i - 1]?.month === month) fail(CODE, `two keys are of ${month ?? "the lasting address"}`);
+    const result = Object.freeze({ ownerTag, keys: Object.freeze(sorted) });
+    checked.add(result);
+    return result;
+  });
+}
+
+const toHex = (key: bigint): string => `0x${key.toString(16).padStart(64, "0")}`;
+
+/**
+ * The JSON of viewing keys, for a file. It is a secret: it shows every incoming payment of the addresses.
+ * @throws SottoError INVALID_KEY
+ */
+export function formatViewingKeys(keys: ViewingKeys, place: KeyPool): string {
+  const set = assertViewingKeys(keys);
+  assertObject(place, "the pool");
+  const { chainId, pool } = place;
+  return JSON.stringify({
+    type: TYPE,
+    version: 2,
+    chainId: String(chainId),
+    pool,
+    ownerTag: String(set.ownerTag),
+    keys: set.keys.map(({ month, viewingKey, shieldedAddress, changeKey }) => ({
+      ...(month === undefined ? {} : { month }),
+      viewingKey: toHex(viewingKey),
+      shieldedAddress,
+      ...(changeKey === undefined ? {} : { changeKey: toHex(changeKey) }),
+    })),
+  });
+}
+
+function parseJson(text: string): unknown {
+  if (typeof text !== "string" || text.length > MAX_LENGTH)
+    fail(CODE, `viewing keys must be a text of at most ${MAX_LENGTH} characters`);
+  try {
+    return JSON.parse(trimPasted(text));
+  } catch {
+    // The cause would repeat a part of the text.
+    fail(CODE, "the text is not a viewing key that sotto wrote");
+  }
+}
+
+function parseHex(value: unknown, name: string): bigint {
+  if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/.test(value))
+    fail(CODE, `${name} must be 0x and 64 hexadecimal digits`);
+  return BigInt(value);
+}
+
+function readKey(read: Fields): ViewingKey {
+  const [shieldedAddress, month, changeKey] = [read("shieldedAddress"), read("month"), read("changeKey")];
+  if (typeof shieldedAddress !== "string") fail(CODE, "shieldedAddress must be a text");
+  return {
+    viewingKey: parseHex(read("viewingKey"), "viewingKey"),
+    shieldedAddress,
+    ...(month === undefined ? {} : { month: parseMonth(month) }),
+    ...(changeKey === undefined ? {} : { changeKey: parseHex(changeKey, "changeKey") }),
+  };
+}
+
+/** Version 1 has the one key of the lasting address. */
+function readKeys(read: Fields): ViewingKeys {
+  if (read("version") === 1) {
+    const key = readKey(read);
+    return { ownerTag: assertOwnAddress(key), keys: [key] };
+  }
+  const keys = read("keys");
+  if (!Array.isArray(keys) || keys.length > MAX_VIEWING_KEYS)
+    fail(CODE, `keys must be an array of at most ${MAX_VIEWING_KEYS} keys`);
+  return {
+    ownerTag: parseField(read("ownerTag"), "ownerTag"),
+    keys: keys.map((key: unknown) => readKey(fieldsOf(key, "a viewing key", CODE))),
+  };
+}
+
+/**
+ * Strict inverse of `formatViewingKeys`; also reads version 1, which has one key. Accepts spaces and invisible characters
+ * around the text, because people paste it. No error repeats the text.
+ * @throws SottoError INVALID_KEY: malformed, for another pool, or not the keys of their addresses
+ */
+export function parseViewingKeys(text: string, place: KeyPool): ViewingKeys {
+  assertObject(place, "the pool");
+  const { chainId, pool } = place;
+  const read = fieldsOf(parseJson(text), "a viewing key", CODE);
+  return recode(CODE, "not viewing keys", () => {
+    const version = read("version");
+    if (read("type") !== TYPE || (version !== 1 && version !== 2))
+      fail(CODE, "the text is not a viewing key that sotto wrote");
+    if (read("chainId") !== String(chainId) || read("pool") !== pool)
+      fail(CODE, `the viewing key is for another pool, expected ${pool} on chain ${chainId}`);
+    return assertViewingKeys(readKeys(read));
+  });
+}
+
+/** The months of a set of keys, as ranges: "2026-10 to 2026-12, 2027-02 and the lasting address". */
+export function describeKeys(keys: ViewingKeys): string {
+  const set = assertViewingKeys(keys);
+  const months = set.keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
+  const ranges: [Month, Month][] = [];
+  for (const month of months) {
+    const last = ranges.at(-1);
+    if (last !== undefined && addMonths(last[1], 1) === month) last[1] = month;
+    else ranges.push([month, month]);
+  }
+  const texts = ranges.map(([first, last]) => (first === last ? first : `${first} to ${last}`));
+  if (months.length < set.keys.length) texts.push("the lasting address");
+  const end = texts.pop() ?? "";
+  return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
 }

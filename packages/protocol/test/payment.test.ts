@@ -110,8 +110,8 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
 
   it("lets the recipient read its note, and the payer its change, from the event", () => {
     const signals = paymentSignals(known.publicSignals);
-    const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
-    expect(tryDecrypt(viewer, signals)).to.deep.equal(paid.recipientNote);
+    const viewer = { viewingKeys: [merchant.viewingKey], ownerTag: merchant.ownerTag(0) };
+    expect(tryDecrypt(viewer, signals)).to.deep.equal({ ...paid.recipientNote, key: 0 });
     expect(paid.recipientNote.amount).to.equal(known.payment.amount);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
     const delivered = { ...signals, unique: signals.ephemeralX };

@@ -18,6 +18,7 @@ import {
   noteCommitment,
   noteSecrets,
   type Point,
+  parseMonth,
   pointFromX,
   SUBGROUP_ORDER,
   scanNotes,
@@ -29,7 +30,7 @@ import { DEPLOYMENT } from "./support/deployment.ts";
 
 const merchant = deriveKeys(new Uint8Array(32).fill(7), DEPLOYMENT);
 const stranger = deriveKeys(new Uint8Array(32).fill(8), DEPLOYMENT);
-const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
+const viewer = { viewingKeys: [merchant.viewingKey], ownerTag: merchant.ownerTag(0) };
 
 function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): DeliveredNote {
   const { R, S } = encryptAmount(key, value, b);
@@ -41,7 +42,7 @@ function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): Delive
   };
 }
 
-const multiplyX = (x: bigint, k: bigint) => multiplyXs([x], k)[0];
+const multiplyX = (x: bigint, k: bigint) => multiplyXs([x], [k])[0]![0];
 
 const odd = scalar.map((k) => (k | 1n) % SUBGROUP_ORDER).filter((k) => (k & 1n) === 1n);
 
@@ -72,10 +73,12 @@ describe("the x of a multiple, computed from x alone", () => {
 
   it("computes each x of a batch independently of its neighbours", () => {
     const bases = [3n, 5n, 7n].map((k) => multiplyPoint(BASE8, k).x);
-    const batch = multiplyXs([bases[0]!, 0n, bases[1]!, 1n, bases[2]!], merchant.viewingKey);
-    const alone = bases.map((x) => multiplyX(x, merchant.viewingKey));
+    const ks = [merchant.viewingKey, stranger.viewingKey, 1n];
+    const batch = multiplyXs([bases[0]!, 0n, bases[1]!, 1n, bases[2]!], ks);
+    const alone = bases.map((x) => ks.map((k) => multiplyX(x, k)));
     expect([batch[0], batch[2], batch[4]]).to.deep.equal(alone);
-    expect(batch[1]).to.equal(null);
+    expect(batch[1]).to.deep.equal([null, null, null]);
+    expect(multiplyXs(bases, [])).to.deep.equal([[], [], []]);
   });
 
   it("has no result for the x of points of order 1, 2 and 4, so that such a note belongs to no viewer", () => {
@@ -117,6 +120,19 @@ describe("scanning delivered notes", () => {
     expect(scanNotes(viewer, [])).to.deep.equal([]);
   });
 
+  it("says which of several keys opened a note, and tries all of them", () => {
+    const month = merchant.ofMonth(parseMonth("2026-12"));
+    const tag = merchant.ownerTag(0);
+    const notes = [month.encryptionKey, merchant.encryptionKey, stranger.encryptionKey].map((key, i) =>
+      deliver(key, tag, BigInt(i + 1), BigInt(i + 5)),
+    );
+    const both = { ownerTag: tag, viewingKeys: [merchant.viewingKey, month.viewingKey] };
+    const found = scanNotes(both, notes).map((note) => note && [note.key, note.amount]);
+    expect(found).to.deep.equal([[1, 1n], [0, 2n], null]);
+    expect(scanNotes({ ...both, viewingKeys: [] }, notes)).to.deep.equal([null, null, null]);
+    expectCode("INVALID_KEY", () => scanNotes({ ...both, viewingKeys: undefined as never }, notes), /viewingKeys/);
+  });
+
   it("reads nothing if any part of the event differs from what the circuit proves", () => {
     const sound = deliver(merchant.encryptionKey, viewer.ownerTag, 500n, 77n);
     expect(tryDecrypt(viewer, sound)).to.not.equal(null);
@@ -125,7 +141,7 @@ describe("scanning delivered notes", () => {
       expect(tryDecrypt(viewer, { ...sound, [part]: other[part] }), part).to.equal(null);
     }
     expect(tryDecrypt({ ...viewer, ownerTag: stranger.ownerTag(0) }, sound)).to.equal(null);
-    expect(tryDecrypt({ ...viewer, viewingKey: stranger.viewingKey }, sound)).to.equal(null);
+    expect(tryDecrypt({ ...viewer, viewingKeys: [stranger.viewingKey] }, sound)).to.equal(null);
   });
 
   it("rejects amounts of more than 64 bits even if everything else is valid", () => {
@@ -144,15 +160,19 @@ describe("scanning delivered notes", () => {
   it("accepts the smallest and the largest viewing key", () => {
     for (const viewingKey of [1n, SUBGROUP_ORDER - 2n]) {
       const delivered = deliver(multiplyPoint(BASE8, viewingKey), viewer.ownerTag, 9n, 10n);
-      expect(tryDecrypt({ ...viewer, viewingKey }, delivered)?.amount).to.equal(9n);
+      expect(tryDecrypt({ ...viewer, viewingKeys: [viewingKey] }, delivered)?.amount).to.equal(9n);
     }
   });
 
   it("rejects viewing keys that are even, zero or too large, and events that are not field elements", () => {
     const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
     for (const viewingKey of [0n, 2n, SUBGROUP_ORDER, -1n, 3, undefined]) {
-      expectCode("INVALID_KEY", () => tryDecrypt({ ...viewer, viewingKey: viewingKey as never }, note), /odd/);
-      expectCode("INVALID_KEY", () => scanNotes({ ...viewer, viewingKey: viewingKey as never }, [note]), /odd/);
+      expectCode("INVALID_KEY", () => tryDecrypt({ ...viewer, viewingKeys: [viewingKey as never] }, note), /odd/);
+      expectCode(
+        "INVALID_KEY",
+        () => scanNotes({ ...viewer, viewingKeys: [merchant.viewingKey, viewingKey as never] }, [note]),
+        /odd/,
+      );
     }
     for (const bad of [undefined, {}]) expectCode("INVALID_ARGUMENT", () => scanNotes(viewer, bad as never), /array/);
     for (const part of Object.keys(note)) {

@@ -11,6 +11,7 @@ import {
   noteCommitment,
   noteSecrets,
   type Point,
+  parseMonth,
   SUBGROUP_ORDER,
   scanNotes,
 } from "@sotto/protocol";
@@ -54,10 +55,17 @@ describe("the x of many multiples in the kernel", () => {
       assert.deepEqual(
         multiplier.multiply(
           points.map(({ x }) => x),
-          k,
+          [k],
         ),
-        points.map((point) => reference(point, k)),
+        points.map((point) => [reference(point, k)]),
       );
+    assert.deepEqual(
+      multiplier.multiply(
+        points.map(({ x }) => x),
+        scalars,
+      ),
+      points.map((point) => scalars.map((k) => reference(point, k))),
+    );
   });
 
   it("equals the reference with bigints in several chunks, also for an x that is not on the curve", () => {
@@ -65,7 +73,7 @@ describe("the x of many multiples in the kernel", () => {
       const xs = Array.from({ length: COUNT }, () => randomBelow(FIELD_MODULUS));
       const edges = [1n, 2n, FIELD_MODULUS - 1n, FIELD_MODULUS - 2n, FIELD_MODULUS >> 1n];
       const k = randomOdd();
-      assert.deepEqual(multiplier.multiply([...edges, ...xs], k), multiplyXs([...edges, ...xs], k));
+      assert.deepEqual(multiplier.multiply([...edges, ...xs], [k, 3n]), multiplyXs([...edges, ...xs], [k, 3n]));
     }
   });
 
@@ -76,13 +84,15 @@ describe("the x of many multiples in the kernel", () => {
     assert.equal(y, 0n);
     const xs = [base, 0n, base, lowOrder, base, FIELD_MODULUS - lowOrder, ORDER_8.x, base];
     for (const k of [1n, 3n, randomOdd()]) {
-      const results = multiplier.multiply(xs, k);
-      assert.deepEqual(results, multiplyXs(xs, k));
-      assert.deepEqual([results[1], results[3], results[5]], [null, null, null]);
-      assert.equal(results[0], results[7]);
+      const results = multiplier.multiply(xs, [k, 5n]);
+      assert.deepEqual(results, multiplyXs(xs, [k, 5n]));
+      const none = [null, null];
+      assert.deepEqual([results[1], results[3], results[5]], [none, none, none]);
+      assert.deepEqual(results[0], results[7]);
     }
-    assert.deepEqual(multiplier.multiply([0n], 3n), [null]);
-    assert.deepEqual(multiplier.multiply([], 3n), []);
+    assert.deepEqual(multiplier.multiply([0n], [3n]), [[null]]);
+    assert.deepEqual(multiplier.multiply([], [3n]), []);
+    assert.deepEqual(multiplier.multiply([base], []), [[]]);
   });
 
   it("finds a viewer's notes among others, and checks its arguments as `scanNotes` does", async () => {
@@ -91,7 +101,10 @@ describe("the x of many multiples in the kernel", () => {
       ReturnType<typeof deriveKeys>,
       ReturnType<typeof deriveKeys>,
     ];
-    const viewer = { viewingKey: own.viewingKey, ownerTag: own.ownerTag(0) };
+    const viewer = {
+      viewingKeys: [own.ofMonth(parseMonth("2026-12")).viewingKey, own.viewingKey],
+      ownerTag: own.ownerTag(0),
+    };
     const notes = Array.from({ length: 40 }, (_, i) => {
       const keys = i % 3 === 0 ? own : other;
       const { R, S } = encryptAmount(keys.encryptionKey, BigInt(i), random() >> 4n);
@@ -110,7 +123,7 @@ describe("the x of many multiples in the kernel", () => {
     assert.equal(found.filter((note) => note !== null).length, 14);
     for (const wrong of [FIELD_MODULUS, -1n, undefined])
       assert.throws(() => scanNotes(viewer, [{ ...notes[0]!, ephemeralX: wrong as bigint }], fast), /ephemeralX/);
-    assert.throws(() => scanNotes({ ...viewer, viewingKey: 2n }, notes, fast), /odd/);
+    assert.throws(() => scanNotes({ ...viewer, viewingKeys: [2n] }, notes, fast), /odd/);
   });
 
   it("leaves neither the key nor a shared point in its memory", async () => {
@@ -119,7 +132,7 @@ describe("the x of many multiples in the kernel", () => {
       fresh = await XMultiplier.create();
     });
     const empty = Buffer.from(memory!.buffer.slice(0));
-    fresh!.multiply([multiplyPoint(BASE8, random()).x], randomOdd());
+    fresh!.multiply([multiplyPoint(BASE8, random()).x], [randomOdd(), randomOdd()]);
     assert.isTrue(empty.equals(Buffer.from(memory!.buffer)));
   });
 });

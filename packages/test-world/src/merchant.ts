@@ -1,8 +1,9 @@
 // A merchant: what its paywall needs, and what it received by its viewing key.
 
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
+import type { ViewingKeys } from "@sotto/protocol";
 import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
-import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/wallet";
+import { MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type WorldPlace } from "./wallets.ts";
@@ -12,7 +13,7 @@ export interface Merchant {
   readonly account: TypedDataSigner;
   /** Options of its paywall. */
   readonly paywall: { readonly recipient: PaywallRecipient; readonly service: string; readonly chain: PaywallChain };
-  readonly keys: ReturnType<Wallet["exportViewingKey"]>;
+  readonly keys: ViewingKeys;
   /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
 }
@@ -25,9 +26,9 @@ export async function openMerchant(
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
   const { binding, signature } = await bindingOf(world, owner, account);
-  const keys = owner.exportViewingKey();
+  const keys = owner.viewingKeys({ lasting: true });
   const viewing = await ViewingWallet.open({
-    ...keys,
+    keys,
     chain: node.url,
     chainId: BigInt(chainId),
     pool,

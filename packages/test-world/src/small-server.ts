@@ -86,7 +86,7 @@ export class SmallServer {
   /** @param owner the merchant's wallet */
   static async open(world: World, owner: Wallet, options: SmallServerOptions = {}): Promise<SmallServer> {
     const viewing = await ViewingWallet.open({
-      ...owner.exportViewingKey(),
+      keys: owner.viewingKeys({ lasting: true }),
       chain: world.node.url,
       chainId: BigInt(world.chainId),
       pool: world.pool,

@@ -40,8 +40,9 @@ export { RECEIPT_ERRORS, SERVICE_CLIENT_ERRORS, WALLET_ERRORS } from "./error-de
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { NoteReader } from "./scan/note-reader.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
-export { NoteScanner, type ScanKeys } from "./scan/scanner.ts";
-export type { ScanProgress, ScanResult } from "./scan/types.ts";
+export { type BlockKeys, type KeyOf, type ScanKeys, viewingScanKeys, walletScanKeys } from "./scan/scan-keys.ts";
+export { NoteScanner } from "./scan/scanner.ts";
+export type { ScanProgress, ScanResult, SearchProgress } from "./scan/types.ts";
 export {
   createSeedWords,
   type SeedSigner,
@@ -68,7 +69,7 @@ export type {
   UnfinishedWithdrawal,
 } from "./wallet/cash-out.ts";
 export { type PoolInfo, type PoolOptions, parseCount } from "./wallet/connect.ts";
-export type { ScanOptions, WalletProver } from "./wallet/core.ts";
+export type { LastingAddress, ScanOptions, WalletProver } from "./wallet/core.ts";
 export type { DepositSigner } from "./wallet/deposit-signer.ts";
 export type { AuthorizeOptions, DepositCalls, DepositOptions } from "./wallet/fund.ts";
 export type {
@@ -90,9 +91,11 @@ export {
 } from "./wallet/payment-request.ts";
 export type { PrepareRequest } from "./wallet/prepare.ts";
 export { MAX_PREPARED, type PreparedTerms } from "./wallet/prepared.ts";
+export type { SearchOptions } from "./wallet/search.ts";
 export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
-export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
+export { type Received, type Spent, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
+export type { ViewingKeysOptions } from "./wallet/viewing-keys.ts";
 export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";
 export { Wallet, type WalletOptions } from "./wallet/wallet.ts";
 export type { Withdrawal } from "./wallet/withdraw.ts";

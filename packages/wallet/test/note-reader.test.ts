@@ -14,7 +14,7 @@ import { startThreads } from "../src/scan/threads.ts";
 const pool = { chainId: 31337n, pool: `0x${"5a".repeat(20)}` };
 const own = deriveKeys(new Uint8Array(32).fill(1), pool);
 const other = deriveKeys(new Uint8Array(32).fill(2), pool);
-const viewer = { viewingKey: own.viewingKey, ownerTag: own.ownerTag(0) };
+const viewer = { viewingKeys: [own.viewingKey], ownerTag: own.ownerTag(0) };
 
 function deliver(keys: typeof own, amount: bigint): DeliveredNote {
   const { R, S } = encryptAmount(keys.encryptionKey, amount, amount + 1n);
@@ -83,7 +83,7 @@ describe("reading notes with the kernel and threads", () => {
   it("reports invalid keys and notes like scanNotes", async () => {
     reader = new NoteReader();
     const code = (promise: Promise<unknown>) => promise.then(String, (error: { code: string }) => error.code);
-    expect(await code(reader.read({ ...viewer, viewingKey: 2n }, notes))).to.equal("INVALID_KEY");
+    expect(await code(reader.read({ ...viewer, viewingKeys: [2n] }, notes))).to.equal("INVALID_KEY");
     const invalid = [...notes, { ...notes[0]!, ephemeralX: -1n }];
     expect(await code(reader.read(viewer, invalid))).to.equal("INVALID_FIELD_ELEMENT");
   });

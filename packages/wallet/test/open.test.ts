@@ -1,5 +1,5 @@
 import { poolInterface } from "@sotto/chain/ethers";
-import { defaultFinality, randomSeed } from "@sotto/protocol";
+import { defaultFinality, randomSeed, type ViewingKey } from "@sotto/protocol";
 import { TOKEN } from "@sotto/test-chain/token";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, NoteAppender, ViewingWallet, Wallet, type WalletOptions } from "@sotto/wallet";
@@ -68,8 +68,8 @@ describe("opening a wallet", () => {
     const { finality: _, ...rest } = options;
     expect((await Wallet.open({ ...rest, store: new MemoryStore() })).finality).to.equal(0);
     expect((await Wallet.open({ ...rest, store: new MemoryStore(), finality: 5 })).finality).to.equal(5);
-    const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
-    const viewing = await ViewingWallet.open({ ...rest, store: new MemoryStore(), viewingKey, shieldedAddress });
+    const keys = wallet.viewingKeys({ lasting: true });
+    const viewing = await ViewingWallet.open({ ...rest, store: new MemoryStore(), keys });
     world.settle(await wallet.pay({ recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL }));
     await viewing.scan();
     expect(viewing.received().map(({ confirmed }) => confirmed)).to.deep.equal([true]);
@@ -130,13 +130,16 @@ describe("opening a wallet", () => {
 
   it("requires the address's viewing key to open a viewing wallet", async () => {
     const { seed: _, prover: __, ...options } = world.options({ store: new MemoryStore() });
-    const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
-    const open = (changes: object) => () => ViewingWallet.open({ ...options, viewingKey, shieldedAddress, ...changes });
-    await refuses("INVALID_KEY", open({ viewingKey: viewingKey + 2n }));
-    await refuses("INVALID_KEY", open({ viewingKey: 2n }));
-    await refuses("INVALID_KEY", open({ viewingKey: 1n << 255n }));
-    await refuses("INVALID_KEY", open({ viewingKey: "1" }));
-    await refuses("INVALID_SHIELDED_ADDRESS", open({ shieldedAddress: "" }));
+    const keys = wallet.viewingKeys({ lasting: true });
+    const open = (changes: object) => () => ViewingWallet.open({ ...options, keys, ...changes });
+    const [key] = keys.keys as [ViewingKey];
+    const withKey = (change: object) => open({ keys: { ...keys, keys: [{ ...key, ...change }] } });
+    await refuses("INVALID_KEY", withKey({ viewingKey: key.viewingKey + 2n }));
+    await refuses("INVALID_KEY", withKey({ viewingKey: 2n }));
+    await refuses("INVALID_KEY", withKey({ viewingKey: 1n << 255n }));
+    await refuses("INVALID_KEY", withKey({ viewingKey: "1" }));
+    await refuses("INVALID_KEY", withKey({ shieldedAddress: "" }));
+    await refuses("INVALID_KEY", open({ keys: { ownerTag: keys.ownerTag + 1n, keys: [key] } }));
     await refuses("INVALID_OPTION", open({ finality: 1001 }));
     await refuses("STORE_FOREIGN", open({ store }));
   });

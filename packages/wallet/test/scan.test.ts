@@ -3,7 +3,7 @@ import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys, paymentSignals } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
-import { MemoryStore, NoteScanner } from "@sotto/wallet";
+import { MemoryStore, NoteScanner, walletScanKeys } from "@sotto/wallet";
 import { expect } from "chai";
 import { URL, World } from "./support/world.ts";
 
@@ -152,7 +152,7 @@ describe("scan", () => {
     world.settle(await wallet.pay(request));
     await wallet.scan();
     const events = world.chain.blocks.flatMap(({ logs }) => logs.map((log) => decodeEvent(log)!));
-    const scanKeys = { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys };
+    const scanKeys = walletScanKeys(keys, true);
     const scanner = new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL });
     const { notes, spends } = scanner.scan(events);
     expect(notes).to.deep.equal(wallet.notes().map(({ state: _, ...note }) => note));

@@ -47,7 +47,11 @@ describe("block times of payments", () => {
     it(`need no further request, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const options = { chain: node.source, chainId: 31337n, pool: POOL, deploymentBlock: 0, finality: 1 };
-      const server = await ViewingWallet.open({ ...options, ...merchant.exportViewingKey(), store: new MemoryStore() });
+      const server = await ViewingWallet.open({
+        ...options,
+        keys: merchant.viewingKeys({ lasting: true }),
+        store: new MemoryStore(),
+      });
       const wallet = await restored(node);
       await server.scan();
       await wallet.scan();

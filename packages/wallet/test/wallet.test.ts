@@ -193,7 +193,7 @@ describe("wallet", () => {
     const [payer, merchant] = [await world.funded([usd("5")]), await world.wallet()];
     const viewing = await ViewingWallet.open({
       ...world.options({ finality: 1 }),
-      ...merchant.exportViewingKey(),
+      keys: merchant.viewingKeys({ lasting: true }),
       store: new MemoryStore(),
     });
     const request = { recipient: world.recipient(merchant), amount: usd("1.5"), resourceUrl: URL };

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { deriveKeys, formatViewingKey } from "@sotto/protocol";
+import { deriveKeys, formatViewingKeys } from "@sotto/protocol";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/wallet";
 import { lockFile } from "@sotto/wallet/node";
 import { SqliteStore } from "@sotto/wallet/sqlite";
@@ -45,7 +45,8 @@ export const exportCommand: Command = {
     if (viewing) {
       const keys = deriveKeys(seed, config);
       const { viewingKey } = keys;
-      const text = formatViewingKey({ viewingKey, shieldedAddress: keys.shieldedAddress() }, config);
+      const lasting = { viewingKey, shieldedAddress: keys.shieldedAddress() };
+      const text = formatViewingKeys({ ownerTag: keys.ownerTag(0), keys: [lasting] }, config);
       if (file === undefined) assertAllowed(show);
       else writePrivate(file, `${text}\n`, false);
       return file === undefined

@@ -7,7 +7,7 @@ import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { toJson } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
-import { viewingKeyOf } from "../home/viewing-key.ts";
+import { viewingKeysOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 
 const POLL_INTERVAL_MS = 500;
@@ -30,17 +30,17 @@ export const receive: Command = {
   ],
   async run(context) {
     const { args, home, output, signal } = context;
-    const key = viewingKeyOf(context, args.text("viewing-key"));
+    const keys = viewingKeysOf(context, args.text("viewing-key"));
     const since = args.integer("since", 0, Number.MAX_SAFE_INTEGER) ?? 0;
     return withChain(context, async (chain, config) => {
-      // Each address has a separate store, so that one process can watch while another pays.
-      const name = `viewing-${keccak256(toUtf8Bytes(key.shieldedAddress)).slice(2, 18)}`;
+      // Each wallet has a separate store, so that one process can watch while another pays.
+      const name = `viewing-${keccak256(toUtf8Bytes(String(keys.ownerTag))).slice(2, 18)}`;
       const release = lockFile(home.path(`${name}.lock`));
       const store = new SqliteStore(home.path(`${name}.sqlite`));
       try {
         const { chainId, pool, token, deploymentBlock, finality } = config;
         const deployment = { chain, chainId, pool, token, deploymentBlock, finality };
-        const wallet = await ViewingWallet.open({ ...deployment, ...key, store });
+        const wallet = await ViewingWallet.open({ ...deployment, keys, store });
         const onProgress = ({ block, height }: { block: number; height: number }) =>
           output.progress(`reading block ${block} of ${height}`);
         const look = async () => {

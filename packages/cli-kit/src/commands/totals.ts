@@ -1,10 +1,11 @@
+import type { ViewingKey } from "@sotto/protocol";
 import { ethersProvider } from "@sotto/wallet";
 import { assertTotals, calldataSignals, proveTotals } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { usage } from "../frame/errors.ts";
 import { writePrivate } from "../home/files.ts";
-import { viewingKeyOf } from "../home/viewing-key.ts";
+import { viewingKeysOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 import { readJson } from "./receipt.ts";
 
@@ -41,7 +42,7 @@ export const totals: Command = {
       throw usage("--wallet ADDRESS is missing; without it, use --amounts");
     const wallet = named ?? ZERO_ADDRESS;
     const [from, to] = ["from-block", "to-block"].map((name) => args.integer(name, 0, Number.MAX_SAFE_INTEGER));
-    const key = viewingKeyOf(context, args.text("viewing-key"));
+    const [key] = viewingKeysOf(context, args.text("viewing-key")).keys as [ViewingKey];
     return withChain(context, async (chain, config) => {
       const confirmations = config.finality + 1;
       const { number: height } = await chain.newest();

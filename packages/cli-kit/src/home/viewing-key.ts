@@ -1,4 +1,4 @@
-import { deriveKeys, parseViewingKey, SottoError, type ViewingKey } from "@sotto/protocol";
+import { deriveKeys, parseViewingKeys, SottoError, type ViewingKeys } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -6,9 +6,9 @@ import { readKeyFile } from "./files.ts";
 import type { Home } from "./home.ts";
 import { readSeed } from "./seed.ts";
 
-function parse(text: string, where: string, expected: Pick<Config, "chainId" | "pool">): ViewingKey {
+function parse(text: string, where: string, expected: Pick<Config, "chainId" | "pool">): ViewingKeys {
   try {
-    return parseViewingKey(text, expected);
+    return parseViewingKeys(text, expected);
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     const remedy = "export one with `sotto export --viewing-key`";
@@ -20,10 +20,10 @@ function parse(text: string, where: string, expected: Pick<Config, "chainId" | "
  * The viewing key from a file or from SOTTO_VIEWING_KEY (the same JSON), or derived from this wallet's seed.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
-export function viewingKeyOf(
+export function viewingKeysOf(
   { home, environment }: { readonly home: Home; readonly environment: Environment },
   file: string | undefined,
-): ViewingKey {
+): ViewingKeys {
   const config = readConfig(home);
   if (file !== undefined) {
     const text = readKeyFile(file);
@@ -33,5 +33,6 @@ export function viewingKeyOf(
   const given = environment["SOTTO_VIEWING_KEY"];
   if (given !== undefined && given !== "") return parse(given, "SOTTO_VIEWING_KEY", config);
   const keys = deriveKeys(readSeed(home, environment), config);
-  return { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
+  const lasting = { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
+  return { ownerTag: keys.ownerTag(0), keys: [lasting] };
 }

@@ -8,7 +8,7 @@ import { CommandError } from "@sotto/command/command";
 import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
 import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
-import { parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
+import { parseAddress, parseInstructions, type ViewingKey, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { splitAmount } from "@sotto/wallet";
 import type { TransactionReceipt } from "ethers";
@@ -137,7 +137,7 @@ const challenge: Step = {
 /** Starts the servers with one shared store, so that each payment is accepted by only one of them. */
 async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const { merchant, service, pool, chain, folder } = world;
-  const { viewingKey } = merchant.wallet.exportViewingKey();
+  const [{ viewingKey }] = merchant.wallet.viewingKeys({ lasting: true }).keys as [ViewingKey];
   const shared: SharedOptions = {
     recipient: { ...assertSet(world.recipient, "recipient"), viewingKey },
     service: service.url,

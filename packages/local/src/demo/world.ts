@@ -145,7 +145,11 @@ async function createParties(
     Wallet.open({ ...deployment, seed: seedFromWords(words), store: new MemoryStore(), prover });
   const words = createSeedWords();
   const wallet = await openWallet(createSeedWords());
-  const server = await ViewingWallet.open({ ...deployment, ...wallet.exportViewingKey(), store: new MemoryStore() });
+  const server = await ViewingWallet.open({
+    ...deployment,
+    keys: wallet.viewingKeys({ lasting: true }),
+    store: new MemoryStore(),
+  });
   const payer = { account: Account.createRandom(), words, wallet: await openWallet(words) };
   const relayer = Account.createRandom();
   const funder = await provider.getSigner(0);

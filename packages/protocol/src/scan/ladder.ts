@@ -15,7 +15,7 @@ const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
 export const LADDER_CURVE = { a: CURVE_A, d: CURVE_D, rootA: ROOT_A, a24: A24 } as const;
 
 /**
- * The x of k R, for an odd k, from the x of R alone: no square root, no y. Processes many R at once, which share two
+ * The x of k R, for odd k, from the x of R alone: no square root, no y. Processes many R and k at once, which share two
  * inversions.
  *
  * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) substituted, becomes
@@ -30,27 +30,34 @@ export const LADDER_CURVE = { a: CURVE_A, d: CURVE_D, rootA: ROOT_A, a24: A24 } 
  *
  * Every bit takes the same operations, but neither bigints nor WebAssembly guarantee constant time.
  * @param xs the x-coordinates of points of order l
- * @param k odd, in [1, l)
- * @returns x(k R) for each, or null if there is no such point and a denominator vanishes
+ * @param ks odd, in [1, l)
+ * @returns for each x, the x(k R) of each k, or null if there is no such point and a denominator vanishes
  * @throws SottoError INVALID_ARGUMENT, INVALID_FIELD_ELEMENT
  */
-export function multiplyXs(xs: readonly bigint[], k: bigint): (bigint | null)[] {
+export function multiplyXs(xs: readonly bigint[], ks: readonly bigint[]): (bigint | null)[][] {
   if (!Array.isArray(xs)) fail("INVALID_ARGUMENT", `xs must be an array, got ${describe(xs)}`);
+  if (!Array.isArray(ks)) fail("INVALID_ARGUMENT", `ks must be an array, got ${describe(ks)}`);
   for (const x of xs) assertField(x, "x");
-  assertField(k, "k");
-  const bits = (k >> 1n).toString(2);
-  const inverses = invertFields(xs);
+  const scalars = ks.map((k: bigint) => (assertField(k, "k") >> 1n).toString(2));
   const numerators: bigint[] = [];
   const denominators: bigint[] = [];
-  for (const inverse of inverses) {
+  for (const inverse of invertFields(xs)) {
     const base = toField((inverse * inverse - CURVE_A) * HALF_ROOT_A);
-    const [u0, w0, u1, w1] = climb({ u: base, a24: A24 }, bits);
-    // X = w / v
-    const v0 = (CURVE_A * w0 + TWO_ROOT_A * u0) % P;
-    const v1 = (CURVE_A * w1 + TWO_ROOT_A * u1) % P;
-    numerators.push(toField((w1 * v0 - w0 * v1) % P) * inverse);
-    denominators.push(toField(v0 * v1 - CURVE_A * CURVE_D * w0 * w1));
+    for (const bits of scalars) {
+      const [u0, w0, u1, w1] = climb({ u: base, a24: A24 }, bits);
+      // X = w / v
+      const v0 = (CURVE_A * w0 + TWO_ROOT_A * u0) % P;
+      const v1 = (CURVE_A * w1 + TWO_ROOT_A * u1) % P;
+      numerators.push(toField((w1 * v0 - w0 * v1) % P) * inverse);
+      denominators.push(toField(v0 * v1 - CURVE_A * CURVE_D * w0 * w1));
+    }
   }
   const quotients = invertFields(denominators);
-  return quotients.map((quotient, i) => (quotient === 0n || xs[i] === 0n ? null : toField(numerators[i]! * quotient)));
+  return xs.map((x, i) =>
+    scalars.map((_, j) => {
+      const at = i * scalars.length + j;
+      const quotient = quotients[at]!;
+      return quotient === 0n || x === 0n ? null : toField(numerators[at]! * quotient);
+    }),
+  );
 }

@@ -9,7 +9,7 @@ type Batch<Item, Extra, Result> = (items: readonly Item[], extra: Extra) => read
  * difference, `plain` computes this call and all later ones: the machine or its runtime does not compute what the kernel
  * needs, and a note that a wallet reads wrongly is missing.
  */
-export function checked<Item, Extra, Result extends bigint | null | readonly bigint[]>(
+export function checked<Item, Extra, Result extends readonly (bigint | null)[]>(
   fast: Batch<Item, Extra, Result>,
   plain: Batch<Item, Extra, Result>,
 ): Batch<Item, Extra, Result> {

@@ -20,7 +20,7 @@ export async function createScanKernel(): Promise<ScanKernel | undefined> {
   const [multiplier, permuter] = created;
   if (multiplier === undefined || permuter === undefined) return undefined;
   return {
-    multiplyXs: checked((xs, k) => multiplier.multiply(xs, k), multiplyXs),
+    multiplyXs: checked((xs, ks: readonly bigint[]) => multiplier.multiply(xs, ks), multiplyXs),
     permuteMany: checkedPermuter(permuter),
   };
 }

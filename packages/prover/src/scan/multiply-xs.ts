@@ -11,8 +11,9 @@ import {
 import { FIELD_MODULUS, LADDER_CURVE, multiplyXs } from "@sotto/protocol";
 import { BIT_BYTES, compileLadderKernel, LADDER_PAIRS } from "./ladder-kernel.ts";
 
-/** Maximum points in the memory at a time; they share two inversions. */
+/** Maximum points in the memory at a time, and scalars for them; they share two inversions. */
 const CHUNK = 256;
+const SCALARS = 4;
 const PAIRS = CHUNK / 2;
 const LADDER_BYTES = LADDER_PAIRS * PAIR_BYTES;
 /** Bits of h = (k - 1) / 2 for the largest k, which is below l. */
@@ -20,7 +21,7 @@ const MAX_BITS = 250;
 
 let program: Program | undefined;
 
-/** The x of k R for an odd k, from the x of each R, like `multiplyXs` of @sotto/protocol but several times as fast. */
+/** The x of k R for odd k, from the x of each R, like `multiplyXs` of @sotto/protocol but several times as fast. */
 export class XMultiplier {
   readonly #kernel: Kernel;
   /** The start of the memory as it was before the first call: constants, and the kernel's scratch memory. */
@@ -28,8 +29,9 @@ export class XMultiplier {
   /** Addresses of pairs with constants, in Montgomery form. */
   readonly #constants: Readonly<Record<"square" | "plain" | "one" | "a" | "ad" | "root" | "half" | "a24", number>>;
   readonly #ladders: number;
-  /** One pair for each pair of points: x, then 1/x; the products before each; the denominators; the numerators. */
+  /** One pair for each pair of points: x, then 1/x. */
   readonly #inverses: number;
+  /** One for each scalar and pair of points: the products before each; the denominators; the numerators. */
   readonly #before: number;
   readonly #denominators: number;
   readonly #numerators: number;
@@ -56,9 +58,9 @@ export class XMultiplier {
     };
     this.#ladders = kernel.allocate(PAIRS * LADDER_BYTES);
     this.#inverses = pairs(PAIRS);
-    this.#before = pairs(PAIRS + 1);
-    this.#denominators = pairs(PAIRS);
-    this.#numerators = pairs(PAIRS);
+    this.#before = pairs(SCALARS * PAIRS + 1);
+    this.#denominators = pairs(SCALARS * PAIRS);
+    this.#numerators = pairs(SCALARS * PAIRS);
     this.#bits = kernel.allocate((MAX_BITS + 1) * BIT_BYTES);
     this.#scratch = pairs(6);
     // After the last allocation: growing the memory would detach the view.
@@ -73,20 +75,22 @@ export class XMultiplier {
   }
 
   /**
-   * Computes x(k R) for many points R, and then wipes them and the scalar from the kernel's memory.
+   * Computes x(k R) for many points R, and then wipes them and the scalars from the kernel's memory.
    * @param xs in [0, p)
-   * @param k odd, in [1, l)
-   * @returns x(k R) for each, or null if there is no such point and a denominator vanishes
+   * @param ks odd, in [1, l)
+   * @returns for each x, the x(k R) of each k, or null if there is no such point and a denominator vanishes
    */
-  multiply(xs: readonly bigint[], k: bigint): (bigint | null)[] {
-    const bitsEnd = this.#writeBits(k >> 1n);
+  multiply(xs: readonly bigint[], ks: readonly bigint[]): (bigint | null)[][] {
+    const results = xs.map((): (bigint | null)[] => []);
     try {
-      const results: (bigint | null)[] = [];
-      for (let first = 0; first < xs.length; first += CHUNK) {
-        const chunk = xs.slice(first, first + CHUNK);
-        // A vanishing denominator, which no payment has, would spoil the inversion that the chunk shares.
-        results.push(...(this.#multiplyChunk(chunk, bitsEnd) ?? multiplyXs(chunk, k)));
-      }
+      for (let first = 0; first < xs.length; first += CHUNK)
+        for (let key = 0; key < ks.length; key += SCALARS) {
+          const chunk = xs.slice(first, first + CHUNK);
+          const scalars = ks.slice(key, key + SCALARS);
+          // A vanishing denominator, which no payment has, would spoil the inversion that the chunk shares.
+          const rows = this.#multiplyChunk(chunk, scalars) ?? multiplyXs(chunk, scalars);
+          for (const [i, row] of rows.entries()) results[first + i]!.push(...row);
+        }
       return results;
     } finally {
       this.#wipe();
@@ -94,44 +98,73 @@ export class XMultiplier {
   }
 
   /** @returns undefined if a denominator is 0 */
-  #multiplyChunk(xs: readonly bigint[], bitsEnd: number): (bigint | null)[] | undefined {
+  #multiplyChunk(xs: readonly bigint[], ks: readonly bigint[]): (bigint | null)[][] | undefined {
+    const count = Math.ceil(xs.length / 2);
+    if (!this.#writeBases(xs, count)) return undefined;
+    for (const [key, k] of ks.entries()) this.#climb(k, count, key * count);
+    if (!this.#invert(this.#denominators, ks.length * count)) return undefined;
+    const quotient = this.#scratch;
+    const results = xs.map((): (bigint | null)[] => []);
+    for (let i = 0; i < ks.length * count; i += 1) {
+      const multiply = (out: number, a: number, b: number) => this.#kernel.call("multiply", out, a, b);
+      multiply(quotient, this.#numerators + i * PAIR_BYTES, this.#denominators + i * PAIR_BYTES);
+      multiply(quotient, quotient, this.#constants.plain);
+      const at = 2 * (i % count);
+      for (const [lane, x] of this.#readPair(quotient).entries())
+        results[at + lane]?.push(xs[at + lane] === 0n ? null : x);
+    }
+    return results;
+  }
+
+  /** Writes 1/x, and u of each point as the base of its ladder. @returns false if there is no inverse */
+  #writeBases(xs: readonly bigint[], count: number): boolean {
     const kernel = this.#kernel;
     const multiply = (out: number, a: number, b: number) => kernel.call("multiply", out, a, b);
-    const difference = (out: number, a: number, b: number) => kernel.call("difference", out, a, b);
-    const count = Math.ceil(xs.length / 2);
-    const pair = (start: number, index: number): number => start + index * PAIR_BYTES;
-    const { square, plain, one, a, ad, root, half, a24 } = this.#constants;
+    const { square, a, half } = this.#constants;
     for (let i = 0; i < count; i += 1) {
-      const x = pair(this.#inverses, i);
+      const x = this.#inverses + i * PAIR_BYTES;
       // 0 has no inverse; its result is null in any case.
       this.#writePair(x, xs[2 * i] || 1n, xs[2 * i + 1] || 1n);
       multiply(x, x, square);
     }
-    if (!this.#invert(this.#inverses, count)) return undefined;
+    if (!this.#invert(this.#inverses, count)) return false;
     for (let i = 0; i < count; i += 1) {
-      const inverse = pair(this.#inverses, i);
-      const ladder = this.#ladders + i * LADDER_BYTES;
-      const base = pair(ladder, 4);
+      const inverse = this.#inverses + i * PAIR_BYTES;
+      const base = this.#ladders + i * LADDER_BYTES + 4 * PAIR_BYTES;
       // u = (1/x^2 - a) / (2 sqrt a)
       multiply(base, inverse, inverse);
-      difference(base, base, a);
+      kernel.call("difference", base, base, a);
       multiply(base, base, half);
       kernel.call("sum", base, base, this.#zero);
-      this.#copy(pair(ladder, 0), one);
-      this.#copy(pair(ladder, 1), this.#zero);
-      // A product by 1, because the limbs of `base` are signed: its difference from 1 would exceed 2^51.
-      multiply(pair(ladder, 2), base, one);
-      this.#copy(pair(ladder, 3), one);
     }
-    kernel.call("ladder", this.#ladders, this.#ladders + count * LADDER_BYTES, this.#bits, bitsEnd, a24);
-    const [v0, v1, left, right] = [0, 1, 2, 3].map((i) => pair(this.#scratch, i)) as [number, number, number, number];
+    return true;
+  }
+
+  /** Climbs all ladders with one scalar. Writes numerators and denominators of the results from pair `first` on. */
+  #climb(k: bigint, count: number, first: number): void {
+    const kernel = this.#kernel;
+    const multiply = (out: number, a: number, b: number) => kernel.call("multiply", out, a, b);
+    const difference = (out: number, a: number, b: number) => kernel.call("difference", out, a, b);
+    const { one, a, ad, root, a24 } = this.#constants;
+    const partsOf = (i: number) => [0, 1, 2, 3, 4].map((part) => this.#ladders + i * LADDER_BYTES + part * PAIR_BYTES);
     for (let i = 0; i < count; i += 1) {
-      const [u0, w0, u1, w1] = [0, 1, 2, 3].map((part) => pair(this.#ladders + i * LADDER_BYTES, part)) as [
-        number,
-        number,
-        number,
-        number,
-      ];
+      const [u0, w0, u1, w1, base] = partsOf(i) as [number, number, number, number, number];
+      this.#copy(u0, one);
+      this.#copy(w0, this.#zero);
+      // A product by 1, because the limbs of `base` are signed: its difference from 1 would exceed 2^51.
+      multiply(u1, base, one);
+      this.#copy(w1, one);
+    }
+    const bitsEnd = this.#writeBits(k >> 1n);
+    kernel.call("ladder", this.#ladders, this.#ladders + count * LADDER_BYTES, this.#bits, bitsEnd, a24);
+    const [v0, v1, left, right] = [0, 1, 2, 3].map((i) => this.#scratch + i * PAIR_BYTES) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    for (let i = 0; i < count; i += 1) {
+      const [u0, w0, u1, w1] = partsOf(i) as [number, number, number, number, number];
       for (const [v, u, w] of [
         [v0, u0, w0],
         [v1, u1, w1],
@@ -140,24 +173,17 @@ export class XMultiplier {
         multiply(right, root, u);
         kernel.call("sum", v, left, right);
       }
-      const [numerator, denominator] = [pair(this.#numerators, i), pair(this.#denominators, i)];
+      const at = (first + i) * PAIR_BYTES;
+      const [numerator, denominator] = [this.#numerators + at, this.#denominators + at];
       multiply(left, w1, v0);
       multiply(right, w0, v1);
       difference(numerator, left, right);
-      multiply(numerator, numerator, pair(this.#inverses, i));
+      multiply(numerator, numerator, this.#inverses + i * PAIR_BYTES);
       multiply(left, v0, v1);
       multiply(right, w0, w1);
       multiply(right, ad, right);
       difference(denominator, left, right);
     }
-    if (!this.#invert(this.#denominators, count)) return undefined;
-    const results: (bigint | null)[] = [];
-    for (let i = 0; i < count; i += 1) {
-      multiply(left, pair(this.#numerators, i), pair(this.#denominators, i));
-      multiply(left, left, plain);
-      results.push(...this.#readPair(left));
-    }
-    return xs.map((x, i) => (x === 0n ? null : results[i]!));
   }
 
   /** Inverts pairs in place with one inversion (Montgomery's trick). @returns false if one of them is 0 */
@@ -219,7 +245,7 @@ export class XMultiplier {
     return [lane(0), lane(1)];
   }
 
-  /** Zeroes the bits of the scalar, and all points: a shared point opens its note. */
+  /** Zeroes the bits of the scalars, and all points: a shared point opens its note. */
   #wipe(): void {
     this.#bytes.set(this.#initial);
     this.#bytes.fill(0, this.#ladders);

@@ -162,7 +162,10 @@ export class Checks {
       const { settledThere } = await settlements.find({ nullifier, digest, validUntil, txSignature });
       await proofs.assertValid(bundle);
       if (viewingKey === undefined) return { amount: undefined, settledThere };
-      return { amount: decryptAmount({ viewingKey, ownerTag: recipient.ownerTag }, signals, bounds), settledThere };
+      return {
+        amount: decryptAmount({ viewingKeys: [viewingKey], ownerTag: recipient.ownerTag }, signals, bounds),
+        settledThere,
+      };
     } catch (error) {
       if (error instanceof CheckFailed) this.#failures.add(digest);
       throw error;

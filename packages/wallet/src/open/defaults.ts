@@ -39,6 +39,8 @@ export interface OpenOptions {
   onDownload?: ((progress: ArtifactProgress) => void) | undefined;
   /** Called if the downloaded files cannot be cached. The wallet still works. */
   onCacheError?: ((error: Error) => void) | undefined;
+  /** Whether anyone was ever given the lasting address. Default: "used". */
+  lastingAddress?: WalletOptions["lastingAddress"];
   /** Maximum blocks per request to a node. Default: 10,000. */
   rangeSize?: number | undefined;
   /** Returns milliseconds since the Unix epoch. Default: Date.now. */
@@ -65,6 +67,7 @@ export function parseOpenOptions(options: OpenOptions): Opening {
     nodes,
     finality,
     rangeSize,
+    lastingAddress,
     clock,
     signal,
   } = Object(options) as Partial<OpenOptions>;
@@ -93,6 +96,7 @@ export function parseOpenOptions(options: OpenOptions): Opening {
       seed,
       finality: finality ?? deployment.finality,
       rangeSize,
+      lastingAddress,
       clock,
       signal,
     },

@@ -1,8 +1,11 @@
-import { type DeliveredNote, type Note, type ScanKernel, scanNotes, type Viewer } from "@sotto/protocol";
+import { type DeliveredNote, type ReceivedNote, type ScanKernel, scanNotes, type Viewer } from "@sotto/protocol";
 import { createScanKernel } from "@sotto/prover/scan";
 import { type ScanThread, startThreads } from "./threads.ts";
 
-/** Number of notes that are decrypted together, at most and at least. A chunk takes at most tens of milliseconds. */
+/**
+ * Number of notes that are decrypted together with one key, at most and at least; with several keys, fewer notes. A chunk takes
+ * at most tens of milliseconds.
+ */
 const [MAX_CHUNK, MIN_CHUNK] = [256, 32];
 /** Chunks that a thread has at a time, so that it has the next one when it finishes one. */
 const PER_THREAD = 2;
@@ -21,7 +24,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => (immediate === undefined ? setTimeout(resolve) : immediate(resolve)));
 }
 
-type Decrypted = readonly (Note | null)[];
+type Decrypted = readonly (ReceivedNote | null)[];
 
 /**
  * Decrypts delivered notes with the fast kernel and, if there are many, with other threads. It has the same results as
@@ -47,13 +50,15 @@ export class NoteReader {
     viewer: Viewer,
     notes: readonly DeliveredNote[],
     meanwhile: () => boolean = () => false,
-  ): Promise<(Note | null)[]> {
-    const results: (Note | null)[] = new Array(notes.length).fill(null);
-    this.#count += notes.length;
+  ): Promise<(ReceivedNote | null)[]> {
+    if (viewer.viewingKeys.length === 0) return notes.map(() => null);
+    const results: (ReceivedNote | null)[] = new Array(notes.length).fill(null);
+    const keys = viewer.viewingKeys.length;
+    this.#count += notes.length * keys;
     if (this.#count >= THREADS_MIN) this.#threads ??= this.#start();
     const threads = this.#threads ?? [];
     const share = Math.ceil(notes.length / (PER_THREAD * (threads.length + 1)));
-    const size = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, share));
+    const size = Math.max(1, Math.floor(Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, share * keys)) / keys));
     const chunks = Array.from({ length: Math.ceil(notes.length / size) }, (_, i) => i * size);
     const take = async (decrypt: (part: DeliveredNote[]) => Decrypted | Promise<Decrypted>) => {
       for (let first = chunks.shift(); first !== undefined; first = chunks.shift()) {
@@ -82,7 +87,7 @@ export class NoteReader {
     return results;
   }
 
-  /** Ends the other threads, and with them their copies of the viewing key. */
+  /** Ends the other threads, and with them their copies of the viewing keys. */
   close(): void {
     for (const thread of this.#threads ?? []) thread.end();
     this.#threads = undefined;

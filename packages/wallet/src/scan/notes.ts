@@ -1,4 +1,5 @@
 import type { SettledEvent } from "@sotto/chain";
+import type { Month } from "@sotto/protocol";
 
 /** How the wallet received a note. */
 export type NoteOrigin = "deposit" | "payment" | "change" | "output";
@@ -19,6 +20,8 @@ export interface FoundNote {
   nullifier: bigint | undefined;
   /** How the wallet received it. */
   origin: NoteOrigin;
+  /** Of a payment: the month of the paid address; of change: the month of its key. Default: none, for the lasting one. */
+  month?: Month | undefined;
   /** Number of the block that settled it. */
   blockNumber: number;
   /** Time of its block, seconds. Stored, because a later request for one block would reveal it to the node. */

@@ -13,6 +13,8 @@ export interface Page {
   to: number;
   /** Hash of the last block. As long as that block is canonical, so is the whole page. */
   hash: string;
+  /** Time of a block at or after the last one, seconds; Infinity if the page is of an earlier version. */
+  time: number;
   /** Commitments queued in these blocks, in order. */
   leaves: bigint[];
   /** Runs of leaves of one block: [block number, leaves]. */
@@ -22,8 +24,8 @@ export interface Page {
   spends: FoundSpend[];
 }
 
-export function emptyPage(from: number, to: number, hash: string): Page {
-  return { from, to, hash, leaves: [], runs: [], appends: [], notes: [], spends: [] };
+export function emptyPage(from: number, to: number, hash: string, time: number): Page {
+  return { from, to, hash, time, leaves: [], runs: [], appends: [], notes: [], spends: [] };
 }
 
 /** The key sorts like the block number. */
@@ -38,12 +40,14 @@ export function encodePage(page: Page): StoreValue {
     from: page.from,
     to: page.to,
     hash: page.hash,
+    time: Number.isFinite(page.time) ? page.time : null,
     // One string, because a store reads and writes it much faster than 100,000 strings.
     leaves: page.leaves.map((leaf) => leaf.toString(16).padStart(WORD, "0")).join(""),
     runs: page.runs,
     appends: page.appends.map((append) => ({ ...append, root: String(append.root) })),
-    notes: page.notes.map((note) => ({
+    notes: page.notes.map(({ month, ...note }) => ({
       ...note,
+      ...(month === undefined ? {} : { month }),
       amount: String(note.amount),
       blinding: String(note.blinding),
       commitment: String(note.commitment),
@@ -71,6 +75,7 @@ export function decodePage(key: string, value: StoreValue): Page | undefined {
       from: page.from,
       to: page.to,
       hash: page.hash,
+      time: page.time ?? Number.POSITIVE_INFINITY,
       leaves,
       runs: page.runs,
       appends: page.appends.map((append) => ({ ...append, root: BigInt(append.root) })),
@@ -97,6 +102,7 @@ function joinPages(first: Page, second: Page): Page {
     from: first.from,
     to: second.to,
     hash: second.hash,
+    time: second.time,
     leaves: [...first.leaves, ...second.leaves],
     runs: [...first.runs, ...second.runs],
     appends: [...first.appends, ...second.appends],

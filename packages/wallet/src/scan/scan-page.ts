@@ -1,16 +1,21 @@
 import type { PoolPage } from "@sotto/chain";
 import type { NoteReader } from "./note-reader.ts";
 import { emptyPage, type Page } from "./page.ts";
+import type { OwnNote } from "./payment-group.ts";
 import type { NoteScanner } from "./scanner.ts";
 
-/** Converts a page of events to a page of the wallet, with the notes and spends that the scanner finds in it. */
+/**
+ * Converts a page of events to a page of the wallet, with the notes and spends that the scanner finds in it.
+ * @param time of a block at or after the page's last one, seconds
+ */
 export async function scanPage(
   { from, to, hash, events, leaves, appends }: PoolPage,
+  time: number,
   reader: NoteReader,
   scanner?: NoteScanner,
   meanwhile?: () => boolean,
 ): Promise<Page> {
-  const page = emptyPage(from, to, hash);
+  const page = emptyPage(from, to, hash, time);
   for (const append of appends) page.appends.push(append);
   for (const { leaf, blockNumber } of leaves) {
     page.leaves.push(leaf);
@@ -19,11 +24,9 @@ export async function scanPage(
     else page.runs.push([blockNumber, 1]);
   }
   if (scanner === undefined) return page;
-  const received = await reader.read(
-    scanner.viewer,
-    events.filter((event) => event.type === "settled"),
-    meanwhile,
-  );
+  const received: (OwnNote | null)[] = [];
+  for (const { viewer, payments, own } of scanner.groups(events.filter((event) => event.type === "settled")))
+    received.push(...own(await reader.read(viewer, payments, meanwhile)));
   const { notes, spends } = scanner.scan(events, received);
   return { ...page, notes, spends };
 }

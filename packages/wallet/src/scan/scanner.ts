@@ -4,32 +4,25 @@ import {
   type Deployment,
   decryptChange,
   depositBlinding,
+  type Month,
   type Note,
   noteCommitment,
   nullifier as nullifierOf,
+  type ReceivedNote,
   scanNotes,
   type Viewer,
-  type WalletKeys,
   withdrawalContext,
   withdrawalPadContext,
 } from "@sotto/protocol";
 import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrigin } from "./notes.ts";
+import { type OwnNote, type PaymentGroup, paymentGroup } from "./payment-group.ts";
+import type { BlockKeys, LateKeys, ScanKeys } from "./scan-keys.ts";
 
 /** Gap limit: number of owner tags searched beyond the highest one found. A wallet never uses an index beyond it. */
 export const DEPOSIT_GAP = 100;
 
 /** Number of payments that are decrypted together and share inversions. */
 const BATCH = 256;
-
-/** The keys of a scan. Without `keys` it finds only incoming payments to the shielded address. */
-export interface ScanKeys {
-  /** Reads received payments: odd, in [1, l). */
-  viewingKey: bigint;
-  /** Tag 0, which belongs to the shielded address. */
-  ownerTag: bigint;
-  /** Keys of a wallet that can spend. Default: none, for a viewing wallet. */
-  keys?: WalletKeys;
-}
 
 /**
  * Finds a wallet's notes and spends in the pool's events. It takes events in chain order from any source, makes no
@@ -38,28 +31,41 @@ export interface ScanKeys {
 export class NoteScanner {
   readonly #scan: ScanKeys;
   readonly #deployment: Deployment;
+  readonly #late: LateKeys;
   /** Indices of the wallet's owner tags, by tag. Only deposits have other tags than tag 0. */
   readonly #tags = new Map<bigint, number>();
   #highestTag = 0;
   /** Unspent and spent notes of the wallet, by nullifier. */
   readonly #byNullifier = new Map<bigint, FoundNote>();
 
-  constructor(keys: ScanKeys, deployment: Deployment) {
+  /** @param late the keys, by leaf index, of payments that `search` found and the keys of their blocks do not open */
+  constructor(keys: ScanKeys, deployment: Deployment, late: LateKeys = new Map()) {
     this.#scan = keys;
     this.#deployment = deployment;
+    this.#late = late;
     this.#tags.set(keys.ownerTag, 0);
   }
 
-  /** The keys with which received notes are decrypted. */
-  get viewer(): Viewer {
-    return this.#scan;
+  /** Groups payments, in chain order, by the keys with which they are tried. */
+  groups(payments: readonly SettledEvent[]): PaymentGroup[] {
+    const groups: { viewing: BlockKeys["viewing"]; payments: SettledEvent[] }[] = [];
+    for (const payment of payments) {
+      const { viewing } = this.#scan.at(payment.timestamp);
+      const last = groups.at(-1);
+      if (last?.viewing === viewing) last.payments.push(payment);
+      else groups.push({ viewing, payments: [payment] });
+      const late = this.#late.get(payment.leafIndex);
+      // The payments after it begin a group of their own.
+      if (late !== undefined) groups.at(-1)!.viewing = [...groups.at(-1)!.viewing, ...late];
+    }
+    return groups.map((group) => paymentGroup(this.#scan.ownerTag, group.viewing, group.payments));
   }
 
   /**
    * Returns the effects of these events on the wallet, in chain order.
-   * @param received the note that each settled event delivers to `viewer`, or null, if they were decrypted before
+   * @param received the wallet's note that each settled event delivers, or null, if they were decrypted before
    */
-  scan(events: Iterable<PoolEvent>, received?: readonly (Note | null)[]): Findings {
+  scan(events: Iterable<PoolEvent>, received?: readonly (OwnNote | null)[]): Findings {
     const findings: Findings = { notes: [], spends: [] };
     if (received !== undefined) {
       this.#take(events, received, findings);
@@ -77,12 +83,13 @@ export class NoteScanner {
   }
 
   #scanBatch(events: readonly PoolEvent[], findings: Findings): void {
-    // Decryption with the viewing key does not depend on earlier results, and is much cheaper in batches.
-    const settled = events.filter((event) => event.type === "settled");
-    this.#take(events, scanNotes(this.#scan, settled), findings);
+    // Decryption with viewing keys does not depend on earlier results, and is much cheaper in batches.
+    const groups = this.groups(events.filter((event) => event.type === "settled"));
+    const received = groups.flatMap(({ viewer, payments, own }) => own(scanNotes(viewer, payments)));
+    this.#take(events, received, findings);
   }
 
-  #take(events: Iterable<PoolEvent>, received: readonly (Note | null)[], findings: Findings): void {
+  #take(events: Iterable<PoolEvent>, received: readonly (OwnNote | null)[], findings: Findings): void {
     const notes = received.values();
     for (const event of events) {
       if (event.type === "deposited") this.#scanDeposit(event, findings);
@@ -106,29 +113,39 @@ export class NoteScanner {
     if (noteCommitment(note) === commitment) this.#found(event, note, commitment, "deposit", findings);
   }
 
-  #scanPayment(event: SettledEvent, received: Note | null, findings: Findings): void {
+  #scanPayment(event: SettledEvent, received: OwnNote | null, findings: Findings): void {
     const { leafIndex, nullifier } = event;
     if (received !== null)
       this.#found(event, { ...received, leafIndex }, event.recipientCommitment, "payment", findings);
-    if (!this.#spend(event, nullifier, "payment", findings)) return;
-    this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.ephemeralX }, "change", findings);
+    const isSpend = this.#spend(event, nullifier, "payment", findings);
+    if (isSpend || this.#audits)
+      this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.ephemeralX }, "change", findings);
   }
 
   #scanWithdrawal(event: WithdrawnEvent, findings: Findings): void {
     const spent = event.nullifiers.filter((nullifier) => this.#spend(event, nullifier, "withdrawal", findings));
     const first = event.nullifiers[0];
-    if (first === undefined || spent.length === 0 || event.commitment === 0n) return;
+    if (first === undefined || event.commitment === 0n || (spent.length === 0 && !this.#audits)) return;
     const context = withdrawalContext({ ...this.#deployment, ...event });
     const unique = withdrawalPadContext(context, event.amount, event.nullifiers);
     const delivered = { nullifier: first, unique, changeHint: event.changeHint, changeCommitment: event.commitment };
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);
   }
 
+  /** Whether change keys were given without the keys that spend: then every event is tried with them. */
+  get #audits(): boolean {
+    return this.#scan.keys === undefined;
+  }
+
   /** The note that this wallet made for itself: change of a payment, or the output of a merge or withdrawal. */
   #ownOutput(event: PoolEvent, leafIndex: number, delivered: DeliveredChange, origin: NoteOrigin, findings: Findings) {
-    const { keys, ownerTag } = this.#scan;
-    const note = keys && decryptChange({ changeKey: keys.changeKey, ownerTag }, delivered);
-    if (note) this.#found(event, { ...note, leafIndex }, delivered.changeCommitment, origin, findings);
+    const { ownerTag } = this.#scan;
+    for (const { month, key: changeKey } of this.#scan.at(event.timestamp).change) {
+      const note = decryptChange({ changeKey, ownerTag }, delivered);
+      if (note === null) continue;
+      this.#found(event, { ...note, month, leafIndex }, delivered.changeCommitment, origin, findings);
+      return;
+    }
   }
 
   /** Whether the nullifier belongs to a note of this wallet. */
@@ -142,16 +159,23 @@ export class NoteScanner {
     return true;
   }
 
-  #found(event: PoolEvent, own: Note & { leafIndex: number }, commitment: bigint, origin: NoteOrigin, all: Findings) {
+  #found(
+    event: PoolEvent,
+    own: Note & { leafIndex: number; month?: Month | undefined },
+    commitment: bigint,
+    origin: NoteOrigin,
+    all: Findings,
+  ) {
     const { blockNumber, timestamp, transactionHash, logIndex } = event;
-    const { amount, blinding, leafIndex } = own;
-    // A note of amount 0 (the change of a completely spent note) is not spendable.
-    if (amount === 0n) return;
+    const { amount, blinding, leafIndex, month } = own;
+    // A note of amount 0 (the change of a completely spent note) is not spendable; to an auditor it shows a payment.
+    if (amount === 0n && !this.#audits) return;
     const keyIndex = this.#tags.get(own.ownerTag) ?? 0;
     const { keys } = this.#scan;
     const nullifier = keys && nullifierOf(keys.spendingKey(keyIndex), commitment, leafIndex);
     const place = { blockNumber, timestamp, transactionHash, logIndex };
-    const note: FoundNote = { leafIndex, amount, keyIndex, blinding, commitment, nullifier, origin, ...place };
+    const found = { leafIndex, amount, keyIndex, blinding, commitment, nullifier, origin, ...place };
+    const note: FoundNote = month === undefined ? found : { ...found, month };
     this.recall(note);
     all.notes.push(note);
   }

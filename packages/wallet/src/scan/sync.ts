@@ -6,17 +6,25 @@ import {
   PoolFollower,
   type PoolPage,
   readBlock,
+  type SettledEvent,
   useNode,
 } from "@sotto/chain";
+import type { StoreChange, StoreValue } from "../store/store.ts";
 import { Ledger } from "./ledger.ts";
 import { NoteReader } from "./note-reader.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
+import type { LateKeys } from "./scan-keys.ts";
 import { scanPage } from "./scan-page.ts";
 import { NoteScanner } from "./scanner.ts";
+import { lateKeys, parseSearch, type SearchedBlocks, type SearchRecord, searchRange } from "./search.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
 const DEFAULT_RANGE = 10_000;
+/** Key of the record that says with which keys the pages were read. */
+const KEYS = "scan/keys";
+/** Key of the record of a search. */
+const SEARCH = "scan/search";
 
 /** Keeps a ledger in step with the canonical chain. Each page is written to the store as a whole. */
 export class PoolSync {
@@ -31,9 +39,12 @@ export class PoolSync {
   readonly #stored: StoredPages;
   readonly #follower: PoolFollower;
   #scanner: NoteScanner | undefined;
+  #searched: SearchRecord;
+  #late: LateKeys = new Map();
 
   private constructor(options: SyncOptions) {
     this.#options = options;
+    this.#searched = { next: options.deploymentBlock, found: [] };
     this.#stored = new StoredPages(options.store);
     const { chain, deployment, deploymentBlock, finality, keys, rangeSize = DEFAULT_RANGE } = options;
     this.#follower = new PoolFollower({
@@ -66,8 +77,30 @@ export class PoolSync {
     }
     const gone = records.slice(kept);
     if (gone.length > 0) await sync.#stored.change(gone.map(({ key }) => ({ delete: key })));
+    await sync.#adoptKeys();
+    const searched = parseSearch((await options.store.get(SEARCH))?.value);
+    if (searched !== undefined) sync.#adoptSearch(searched);
     sync.#rebuildScanner();
     return sync;
+  }
+
+  /**
+   * Removes the pages that were read without one of the keys, so that the next scan reads them again. A key of a month is
+   * missing only in blocks of that time.
+   */
+  async #adoptKeys(): Promise<void> {
+    const { store, keys } = this.#options;
+    if (keys === undefined) return;
+    const known = (await store.get(KEYS))?.value;
+    const names = [...keys.names.keys()];
+    if (Array.isArray(known)) {
+      const added = names.filter((name) => !known.includes(name));
+      const since = Math.min(...added.map((name) => keys.names.get(name) ?? 0));
+      const kept = this.ledger.pages.findIndex(({ time }) => time >= since);
+      if (kept >= 0) await this.#keep(kept);
+      if (added.length === 0 && known.length === names.length) return;
+    }
+    await this.#stored.change([{ put: KEYS, value: names }]);
   }
 
   /** Number of the newest block at the last scan. */
@@ -90,6 +123,53 @@ export class PoolSync {
     return result;
   }
 
+  /**
+   * Tries the payments of the next blocks that no search has read with the keys of all addresses. Changes nothing, so other
+   * calls may run meanwhile.
+   * @returns undefined if no block is left
+   */
+  async searchNext(signal?: AbortSignal): Promise<SearchedBlocks | undefined> {
+    const { chain, deployment, deploymentBlock, keys, rangeSize = DEFAULT_RANGE } = this.#options;
+    const { ledger, confirmed } = this;
+    if (keys === undefined || confirmed === undefined) return undefined;
+    const end = Math.min(confirmed.number, ledger.last?.to ?? -1);
+    const { next: from } = this.#searched;
+    if (from > end) return undefined;
+    const [source, reader] = [abortable(chain, signal), new NoteReader()];
+    try {
+      const { timestamp: since } = await readBlock(source, deploymentBlock);
+      const to = Math.min(end, from + rangeSize - 1);
+      const viewing = keys.all(since, confirmed.timestamp);
+      const isKnown = ({ leafIndex }: SettledEvent) => ledger.notes.has(leafIndex);
+      const { pool } = deployment;
+      const found = await searchRange({ chain: source, pool, from, to, keys, viewing, reader, isKnown, signal });
+      return { from, to, end, found };
+    } finally {
+      reader.close();
+    }
+  }
+
+  /**
+   * Stores the result of a search. If it found payments, the next scan reads the pages from the first of them on again, because
+   * a later event may spend them. Do not call it concurrently with a scan.
+   */
+  async addSearched({ from, to, found }: SearchedBlocks): Promise<void> {
+    if (this.#searched.next !== from) return;
+    const searched = { next: to + 1, found: [...this.#searched.found, ...found] };
+    const record = { put: SEARCH, value: searched as unknown as StoreValue };
+    const first = Math.min(...found.map(({ blockNumber }) => blockNumber));
+    const kept = this.ledger.pages.findIndex((page) => page.to >= first);
+    this.#adoptSearch(searched);
+    // In one batch, so that after a crash no found payment is missing.
+    if (kept < 0) await this.#stored.change([record]);
+    else await this.#keep(kept, [record]);
+  }
+
+  #adoptSearch(record: SearchRecord): void {
+    this.#searched = record;
+    this.#late = lateKeys(record, this.#options.keys);
+  }
+
   /** Writes pages into the ledger and its store, and adds their contents to `result`. */
   #sink(result: ScanResult, reader: NoteReader, onProgress?: (progress: ScanProgress) => void): PageSink {
     const { ledger } = this;
@@ -97,7 +177,7 @@ export class PoolSync {
       known: async () => ledger.pages.map(({ to, hash }) => ({ number: to, hash })).reverse(),
       counts: async () => ({ leaves: ledger.leaves.length, appended: ledger.appended }),
       add: async (events, head) => {
-        const page = await this.#add(events, reader);
+        const page = await this.#add(events, head, reader);
         result.blocks += page.to - page.from + 1;
         result.notes += page.notes.length;
         result.spends += page.spends.length;
@@ -112,9 +192,15 @@ export class PoolSync {
   }
 
   /** Scans a page and writes it. */
-  async #add(events: PoolPage, reader: NoteReader): Promise<Page> {
+  async #add(events: PoolPage, head: Block, reader: NoteReader): Promise<Page> {
     try {
-      const page = await scanPage(events, reader, this.#scanner, () => this.#options.meanwhile?.(this.ledger) ?? false);
+      const page = await scanPage(
+        events,
+        head.timestamp,
+        reader,
+        this.#scanner,
+        () => this.#options.meanwhile?.(this.ledger) ?? false,
+      );
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;
@@ -143,11 +229,12 @@ export class PoolSync {
     if (index >= 0) await this.#keep(index);
   }
 
-  async #keep(count: number): Promise<number> {
+  /** @param also changes of the same batch */
+  async #keep(count: number, also: readonly StoreChange[] = []): Promise<number> {
     const { pages } = this.ledger;
     const gone = pages.slice(count);
     if (gone.length === 0) return 0;
-    await this.#stored.change(gone.map(({ from }) => ({ delete: pageKey(from) })));
+    await this.#stored.change([...gone.map(({ from }) => ({ delete: pageKey(from) })), ...also]);
     while (pages.length > count) this.ledger.removeLast();
     this.checked = Math.min(this.checked, gone[0]!.from - 1);
     this.#rebuildScanner();
@@ -172,7 +259,7 @@ export class PoolSync {
   #rebuildScanner(): void {
     const { keys, deployment } = this.#options;
     if (keys === undefined) return;
-    this.#scanner = new NoteScanner(keys, deployment);
+    this.#scanner = new NoteScanner(keys, deployment, this.#late);
     for (const note of this.ledger.notes.values()) this.#scanner.recall(note);
   }
 }

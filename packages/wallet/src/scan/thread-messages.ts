@@ -1,4 +1,4 @@
-import type { DeliveredNote, Note, Viewer } from "@sotto/protocol";
+import type { DeliveredNote, ReceivedNote, Viewer } from "@sotto/protocol";
 
 /** What a scan sends to a thread: notes to decrypt. */
 export interface ThreadRequest {
@@ -8,4 +8,4 @@ export interface ThreadRequest {
 }
 
 /** The notes that are for the viewer, with their indices in the request; or the reason why it failed. */
-export type ThreadReply = { id: number; found: [index: number, note: Note][] } | { id: number; error: string };
+export type ThreadReply = { id: number; found: [index: number, note: ReceivedNote][] } | { id: number; error: string };

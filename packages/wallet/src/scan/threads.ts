@@ -1,4 +1,4 @@
-import type { DeliveredNote, Note, Viewer } from "@sotto/protocol";
+import type { DeliveredNote, ReceivedNote, Viewer } from "@sotto/protocol";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
 /** Maximum threads in addition to the calling one: each takes about 40 MB. */
@@ -7,7 +7,7 @@ const MAX_THREADS = 3;
 /** A thread that decrypts notes. */
 export interface ScanThread {
   /** Rejects if the thread fails or ends. */
-  decrypt(viewer: Viewer, notes: readonly DeliveredNote[]): Promise<(Note | null)[]>;
+  decrypt(viewer: Viewer, notes: readonly DeliveredNote[]): Promise<(ReceivedNote | null)[]>;
   end(): void;
 }
 
@@ -79,7 +79,7 @@ function thread(start: (listeners: Listeners) => Port): ScanThread {
         port.send({ id, viewer: keysOf(viewer), notes: notes.map(fieldsOf) });
       });
       if ("error" in reply) throw new Error(reply.error);
-      const results: (Note | null)[] = new Array(notes.length).fill(null);
+      const results: (ReceivedNote | null)[] = new Array(notes.length).fill(null);
       for (const [index, note] of reply.found) results[index] = note;
       return results;
     },
@@ -90,8 +90,8 @@ function thread(start: (listeners: Listeners) => Port): ScanThread {
   };
 }
 
-/** The viewing key only: a wallet's viewer also has its spending keys. */
-const keysOf = ({ viewingKey, ownerTag }: Viewer): Viewer => ({ viewingKey, ownerTag });
+/** The viewing keys only. */
+const keysOf = ({ viewingKeys, ownerTag }: Viewer): Viewer => ({ viewingKeys, ownerTag });
 
 const fieldsOf = ({ ephemeralX, amountHint, recipientCommitment }: DeliveredNote): DeliveredNote => ({
   ephemeralX,

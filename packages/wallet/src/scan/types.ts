@@ -2,7 +2,7 @@ import type { ChainSource } from "@sotto/chain";
 import type { Deployment } from "@sotto/protocol";
 import type { Store } from "../store/store.ts";
 import type { Ledger } from "./ledger.ts";
-import type { ScanKeys } from "./scanner.ts";
+import type { ScanKeys } from "./scan-keys.ts";
 
 export interface SyncOptions {
   chain: ChainSource;
@@ -40,4 +40,12 @@ export interface ScanResult {
   spends: number;
   /** Number of blocks rolled back because of a reorganization. */
   rolledBack: number;
+}
+
+/** Progress of a search. */
+export interface SearchProgress {
+  /** Last searched block. */
+  block: number;
+  /** Last block to search. */
+  to: number;
 }

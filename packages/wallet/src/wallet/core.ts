@@ -11,6 +11,7 @@ import {
   readNewest,
 } from "@sotto/chain";
 import {
+  monthsNear,
   type NoteTree,
   type PaymentInputs,
   preparePayment,
@@ -21,6 +22,7 @@ import {
 import type { Prover } from "@sotto/prover";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
+import { walletScanKeys } from "../scan/scan-keys.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
@@ -34,6 +36,7 @@ import { Lock } from "./lock.ts";
 import type { CheckedTerms } from "./payment-request.ts";
 import { PreparedPayments } from "./prepared.ts";
 import { ProofQueue } from "./proof-queue.ts";
+import { type SearchOptions, search } from "./search.ts";
 import type { Funds } from "./select.ts";
 import { assertSignals } from "./signals.ts";
 import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
@@ -57,6 +60,12 @@ const PROOF_KEPT = 3_600;
 /** Maximum seconds by which the clock may be behind the chain if a server's clock differs from it. */
 const MAX_LAG = 30;
 
+/**
+ * Whether anyone was ever given the lasting address, for direct payments or a phone number. "unused" makes scans twice as fast,
+ * and a payment to that address is found only by `search`.
+ */
+export type LastingAddress = "used" | "unused";
+
 /** Options of a scan. */
 export interface ScanOptions {
   /** Called after each range of blocks. */
@@ -66,6 +75,7 @@ export interface ScanOptions {
 }
 
 export interface CoreOptions {
+  lastingAddress?: LastingAddress | undefined;
   chain: ChainSource;
   info: PoolInfo;
   keys: WalletKeys;
@@ -129,7 +139,7 @@ export class WalletCore {
       deploymentBlock: info.deploymentBlock,
       store,
       finality,
-      keys: { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys },
+      keys: walletScanKeys(keys, options.lastingAddress !== "unused"),
       rangeSize,
       meanwhile: (ledger) => tree.advance(ledger),
     });
@@ -184,6 +194,12 @@ export class WalletCore {
     return result;
   }
 
+  /** @returns how many payments it found */
+  search(options: SearchOptions): Promise<number> {
+    const { sync, lock } = this;
+    return search({ sync, lock, scan: (signal) => this.scan({ signal }) }, options);
+  }
+
   /**
    * The tree at the newest confirmed root. The pool accepts older roots too, but an unusual root would be a
    * fingerprint.
@@ -212,12 +228,13 @@ export class WalletCore {
     timestamp: number,
   ): PaymentInputs {
     const { keys, info } = this.options;
+    const changeKey = this.changeKeyAt(timestamp);
     return preparePayment({
       chainId: info.chainId,
       pool: info.pool,
       tree,
       note: this.spendable(note),
-      changeKey: keys.changeKey,
+      changeKey,
       nonceKey: keys.nonceKey,
       changeTag: keys.ownerTag(0),
       recipient: { ...address, wallet: recipient.wallet },
@@ -225,6 +242,13 @@ export class WalletCore {
       resourceUrl,
       timestamp,
     });
+  }
+
+  /** The change key of the month in which a proof is made, at `ms`. It finds the change of that month only. */
+  changeKeyAt(ms: number): bigint {
+    const { keys } = this.options;
+    const [month] = monthsNear(Math.floor(ms));
+    return month === undefined ? keys.changeKey : keys.ofMonth(month).changeKey;
   }
 
   spendable(note: { amount: bigint; blinding: bigint; keyIndex: number; leafIndex: number }): SpendableNote {

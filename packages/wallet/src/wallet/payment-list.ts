@@ -110,4 +110,4 @@ const incoming = (core: WalletCore, decimals: number): PaymentEntry[] =>
   core
     .notes()
     .filter(({ origin }) => origin === "payment")
-    .map((note) => receivedEntry({ ...note, confirmed: note.state !== "pending" }, decimals));
+    .map((note) => receivedEntry({ ...note, month: note.month, confirmed: note.state !== "pending" }, decimals));

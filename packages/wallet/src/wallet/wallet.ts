@@ -1,6 +1,6 @@
 import type { ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import { deriveKeys, type WalletKeys } from "@sotto/protocol";
+import { deriveKeys, type Month, type ViewingKeys, type WalletKeys } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
@@ -17,7 +17,7 @@ import {
   unfinishedWithdrawals,
 } from "./cash-out.ts";
 import { assertKeys, connectPool, finalityOf, type PoolInfo, type PoolOptions, parseCount } from "./connect.ts";
-import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
+import { type LastingAddress, type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import { type AuthorizeOptions, type DepositCalls, type DepositOptions, depositCalls, signedDeposit } from "./fund.ts";
 import {
   type Funded,
@@ -37,8 +37,10 @@ import type { PaymentRequest } from "./payment-request.ts";
 import { type PrepareRequest, prepare } from "./prepare.ts";
 import type { PreparedTerms } from "./prepared.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
+import type { SearchOptions } from "./search.ts";
 import { isUnseen } from "./shown.ts";
 import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
+import { type ViewingKeysOptions, viewingKeysOf } from "./viewing-keys.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
 
@@ -51,6 +53,8 @@ export interface WalletOptions extends PoolOptions {
   prover?: WalletProver | undefined;
   /** The service that submits the deposits of `fund`, or its base URL. */
   service?: SottoService | string | undefined;
+  /** Whether anyone was ever given the lasting address. Default: "used". */
+  lastingAddress?: LastingAddress | undefined;
   /** Called by `close`. */
   onClose?: (() => Promise<void>) | undefined;
   /** Maximum blocks per request to the node. Default: 10,000. */
@@ -85,7 +89,9 @@ export class Wallet {
     if (typeof options !== "object" || options === null)
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     assertSeed(options.seed);
-    const { store, prover, service, onClose, clock = Date.now } = options;
+    const { store, prover, service, onClose, lastingAddress, clock = Date.now } = options;
+    if (![undefined, "used", "unused"].includes(lastingAddress))
+      throw new WalletError("INVALID_OPTION", 'lastingAddress must be "used" or "unused"');
     const rangeSize = options.rangeSize === undefined ? undefined : parseCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
@@ -93,7 +99,7 @@ export class Wallet {
     if (prover !== undefined) assertKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
-    const open = { chain, info, keys, store, prover, finality, clock, rangeSize, service };
+    const open = { chain, info, keys, store, prover, finality, clock, rangeSize, service, lastingAddress };
     return new Wallet(await WalletCore.open(open), onClose);
   }
 
@@ -138,19 +144,38 @@ export class Wallet {
     return this.#core.pastTime();
   }
 
-  /** The public address at which the wallet is paid. */
+  /** The lasting address: the wallet is paid there at any time. Whoever gets its viewing key reads it forever. */
   get shieldedAddress(): string {
     return this.#core.options.keys.shieldedAddress();
   }
 
-  /** The keys of a `ViewingWallet`, which sees all incoming payments but cannot spend. For a server or an auditor. */
-  exportViewingKey(): { viewingKey: bigint; shieldedAddress: string } {
-    return { viewingKey: this.#core.options.keys.viewingKey, shieldedAddress: this.shieldedAddress };
+  /** The public address of a month, which is paid in that month only. @throws SottoError INVALID_MONTH */
+  addressOfMonth(month: Month): string {
+    return this.#core.options.keys.ofMonth(month).shieldedAddress;
+  }
+
+  /**
+   * The keys of a `ViewingWallet`, which sees incoming payments but cannot spend. For a server or an auditor. A key cannot be
+   * taken back: give those of months instead of the lasting one.
+   * @throws WalletError INVALID_OPTION without any key; SottoError INVALID_MONTH
+   */
+  viewingKeys(options: ViewingKeysOptions): ViewingKeys {
+    return viewingKeysOf(this.#core.options.keys, options);
   }
 
   /** Scans new blocks. Spending methods call it themselves. */
   scan(options: ScanOptions = {}): Promise<ScanResult> {
     return scanFundings(this.#core, options);
+  }
+
+  /**
+   * Finds payments to a month's address in blocks of another time, which `scan` does not try because it would take many times as
+   * long: such a payment was made by a program that does not know months. Run it while nobody waits; it continues where the last
+   * one ended, and payments can be made meanwhile.
+   * @returns how many payments it found; they are in the balance then
+   */
+  search(options: SearchOptions = {}): Promise<number> {
+    return this.#core.search(options);
   }
 
   /** All notes as of the last scan, including spent ones. */

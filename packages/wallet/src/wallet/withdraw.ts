@@ -178,7 +178,7 @@ async function begin(
     fee: terms.fee,
     feeRecipient: terms.feeRecipient,
     validUntil: BigInt(validUntil),
-    changeKey: keys.changeKey,
+    changeKey: core.changeKeyAt(timestamp),
     outputTag: keys.ownerTag(0),
     leaveNothing: terms.leaveNothing,
   });

@@ -13,9 +13,9 @@ import { rejection } from "@sotto/test-kit/rejection";
 import type { TotalsStatement } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { cipherX } from "../../src/receipts/open.ts";
-import { settledEvents } from "../../src/receipts/settled.ts";
 import { type Claim, challengeOf, claimHash, parseTotals, relationOf } from "../../src/receipts/totals/statement.ts";
-import { AMOUNTS, openTotals, type TotalsWorld } from "../support/totals.ts";
+import { settledEvents } from "../../src/scan/settled-events.ts";
+import { AMOUNTS, lastingKey, openTotals, type TotalsWorld } from "../support/totals.ts";
 
 /** (0, -1), which has order 2. */
 const SMALL = { x: 0n, y: 21888242871839275222246405745257275088548364400416034343698204186575808495616n };
@@ -67,7 +67,7 @@ describe("forged totals", () => {
       const claim = { ...parseTotals(statement), ...change };
       const events = await settledEvents(world.chain, POOL, { from: claim.fromBlock, to: claim.toBlock });
       const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
-      const { viewingKey } = merchant.exportViewingKey();
+      const { viewingKey } = lastingKey(merchant);
       const hash = claimHash(claim, byLeaf);
       const trueC = claim.hidden.map(({ leafIndex, senderCommitment }) =>
         pointFromX(cipherX(byLeaf.get(leafIndex)!.hiddenCipherX, senderCommitment)),
@@ -139,7 +139,7 @@ describe("forged totals", () => {
   });
 
   it("cannot be made with another key or for another address", async () => {
-    const theirs = other.exportViewingKey();
+    const theirs = lastingKey(other);
     const wrong = { viewingKey: theirs.viewingKey, shieldedAddress: merchant.shieldedAddress };
     expect((await rejection(prove(wrong))).code).to.equal("INVALID_KEY");
     await refused({ shieldedAddress: other.shieldedAddress });

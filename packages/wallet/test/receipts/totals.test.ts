@@ -3,7 +3,7 @@ import { rejection } from "@sotto/test-kit/rejection";
 import { proveTotals } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { nodeOf, nodesOf } from "../support/several-nodes.ts";
-import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
+import { AMOUNTS, AUDITOR, lastingKey, openTotals, type TotalsWorld } from "../support/totals.ts";
 import { MERCHANT } from "../support/world.ts";
 
 describe("totals", () => {
@@ -43,7 +43,7 @@ describe("totals", () => {
     };
     await prove({ signals });
     const ofMerchant = asked.splice(0);
-    await prove({ signals, ...(await world.wallet()).exportViewingKey() });
+    await prove({ signals, ...lastingKey(await world.wallet()) });
     expect(ofMerchant).to.have.length(AMOUNTS.length + 2);
     expect(asked).to.deep.equal(ofMerchant);
   });
@@ -55,7 +55,7 @@ describe("totals", () => {
       chain: world.chain,
       chainId: 31337n,
       pool: POOL,
-      ...merchant.exportViewingKey(),
+      ...lastingKey(merchant),
       wallet: MERCHANT,
       auditor: AUDITOR,
       fromBlock: 0,
@@ -75,7 +75,7 @@ describe("totals", () => {
   });
 
   it("do not reveal the viewing key, and differ every time", async () => {
-    const { viewingKey } = merchant.exportViewingKey();
+    const { viewingKey } = lastingKey(merchant);
     const again = await prove();
     expect(again.proof).to.not.deep.equal(statement.proof);
     for (const text of [JSON.stringify(statement), JSON.stringify(again)])

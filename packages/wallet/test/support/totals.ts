@@ -1,4 +1,5 @@
 import { settleCall } from "@sotto/chain/ethers";
+import type { ViewingKey } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { rejection } from "@sotto/test-kit/rejection";
 import type { Wallet } from "@sotto/wallet";
@@ -14,6 +15,9 @@ import {
 import { expect } from "chai";
 import { start } from "./merchant.ts";
 import { MERCHANT, URL, type World } from "./world.ts";
+
+/** The lasting key of a wallet, with its address. */
+export const lastingKey = (wallet: Wallet): ViewingKey => wallet.viewingKeys({ lasting: true }).keys[0]!;
 
 export const AUDITOR = "Audit office, accounts of 2026";
 /** Payments to the merchant's wallet address, base units. */
@@ -51,7 +55,7 @@ export async function openTotals(): Promise<TotalsWorld> {
   const prove = (changes: Partial<TotalsOptions> = {}) =>
     proveTotals({
       ...place,
-      ...merchant.exportViewingKey(),
+      ...lastingKey(merchant),
       wallet: MERCHANT,
       fromBlock: 0,
       toBlock: world.chain.blocks.length - 1,

@@ -17,7 +17,7 @@
  * - All data comes from a node, the service and the resource servers, through their public interfaces.
  *
  * Other pages read: `state.wallet.history` (payments as this wallet knows them), `requests()` (what this browser sent to
- * the service), `viewingKey()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
+ * the service), `viewingKeys()` (for the merchant page). To follow the pool without a wallet, use `PoolFollower` of
  * `@sotto/chain` in a separate worker: a page's long scan must not delay the wallet.
  */
 import type { CashedOut, UnfinishedWithdrawal } from "@sotto/wallet";
@@ -270,6 +270,6 @@ export interface Engine {
   requests(): Promise<readonly ServiceRequest[]>;
   /** The notes that this wallet spent, with their nullifiers on chain. */
   spentNotes(): Promise<readonly SpentNote[]>;
-  /** The keys for a `ViewingWallet`: hex; the viewing key without 0x. */
-  viewingKey(): Promise<{ readonly viewingKey: string; readonly shieldedAddress: string }>;
+  /** The viewing keys of all addresses that may have been paid, as text for `parseViewingKeys` of @sotto/protocol. */
+  viewingKeys(): Promise<string>;
 }

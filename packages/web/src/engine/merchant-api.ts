@@ -1,4 +1,4 @@
-// The calls that a merchant's page makes to its worker. The viewing key stays in the worker's memory; it is never stored.
+// The calls that a merchant's page makes to its worker. The viewing keys stay in the worker's memory; they are never stored.
 
 import type { PaymentInstructions } from "@sotto/protocol";
 import type { Received } from "@sotto/wallet";
@@ -8,12 +8,13 @@ import type { Failure } from "../errors.ts";
 import type { Reorganization } from "./pool-feed-api.ts";
 
 export interface MerchantState {
-  /** `closed`: no key. `reading`: reading the chain for the first time. */
+  /** `closed`: no keys. `reading`: reading the chain for the first time. */
   readonly phase: "closed" | "reading" | "open";
-  readonly shieldedAddress: string | undefined;
+  /** The months that the keys open, such as "2026-11 to 2026-12 and the lasting address"; undefined without keys. */
+  readonly opened: string | undefined;
   /** Set while it reads for the first time. */
   readonly progress: { readonly block: number; readonly height: number } | undefined;
-  /** Payments and deposits to the address, oldest first. */
+  /** Payments and deposits to the addresses, oldest first. */
   readonly received: readonly Received[];
   /** Sum of the confirmed ones, base units. */
   readonly total: bigint;
@@ -27,7 +28,7 @@ export interface MerchantState {
 
 export const CLOSED: MerchantState = {
   phase: "closed",
-  shieldedAddress: undefined,
+  opened: undefined,
   progress: undefined,
   received: [],
   total: 0n,
@@ -41,14 +42,12 @@ export interface MerchantDesk {
   /** Calls `listener` with the current state, and again whenever it changes. */
   subscribe(listener: (state: MerchantState) => void): Promise<void>;
   /**
-   * Reads the payments to the address of a viewing key, and retries until a node responds.
-   * @param text the JSON that `sotto export --viewing-key` writes
+   * Reads the payments to the addresses of viewing keys, and retries until a node responds.
+   * @param text the JSON that `sotto view-key` writes
    * @throws VIEWING_KEY_INVALID
    */
   open(config: HostConfig, text: string): Promise<void>;
-  /** Like `open`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
-  openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void>;
-  /** Deletes the key and everything decrypted with it from memory. */
+  /** Deletes the keys and everything decrypted with them from memory. */
   close(): Promise<void>;
   /** All payments as CSV. */
   csv(): Promise<string>;

@@ -1,6 +1,6 @@
-// The merchant's worker. It has a viewing key while the page is open, and keeps everything in memory.
+// The merchant's worker. It has viewing keys while the page is open, and keeps everything in memory.
 
-import { defaultFinality, trimPasted, type ViewingKey } from "@sotto/protocol";
+import { defaultFinality, describeKeys, trimPasted, type ViewingKeys } from "@sotto/protocol";
 import { type Chain, MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
@@ -11,7 +11,7 @@ import { instructionsOf, request, urlOf } from "./instructions.ts";
 import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
 import { isSameReceived } from "./received.ts";
-import { openViewer, openViewingKey } from "./viewing-key.ts";
+import { openViewingKeys } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 const MAX_RECEIPT_CHARACTERS = 64 * 1024;
@@ -32,24 +32,16 @@ class Desk implements MerchantDesk {
   }
 
   async open(config: HostConfig, text: string): Promise<void> {
-    await this.#follow(config, openViewingKey(text, config.deployment));
-  }
-
-  async openKey(config: HostConfig, viewingKey: string, shieldedAddress: string): Promise<void> {
-    await this.#follow(config, { viewingKey: BigInt(`0x${viewingKey}`), shieldedAddress });
-  }
-
-  async #follow(config: HostConfig, key: ViewingKey): Promise<void> {
-    openViewer(key);
+    const keys = openViewingKeys(text, config.deployment);
     await this.close();
     const open = new AbortController();
     this.#open = open;
-    this.#set({ ...CLOSED, phase: "reading", shieldedAddress: key.shieldedAddress });
-    void this.#look(config, key, open.signal);
+    this.#set({ ...CLOSED, phase: "reading", opened: describeKeys(keys) });
+    void this.#look(config, keys, open.signal);
   }
 
   /** Reads the chain repeatedly until the signal is aborted. Never rejects. */
-  async #look(config: HostConfig, key: ViewingKey, signal: AbortSignal): Promise<void> {
+  async #look(config: HostConfig, keys: ViewingKeys, signal: AbortSignal): Promise<void> {
     const chain = connect(config);
     let wallet: ViewingWallet | undefined;
     let genesis: string | undefined;
@@ -65,7 +57,7 @@ class Desk implements MerchantDesk {
           this.#restart(signal);
         }
         genesis = found;
-        wallet ??= await openWallet(config, chain, key);
+        wallet ??= await openWallet(config, chain, keys);
         const { rolledBack } = await wallet.scan({
           signal,
           onProgress: (progress) => this.#progress(signal, progress),
@@ -90,8 +82,8 @@ class Desk implements MerchantDesk {
   }
 
   #restart(signal: AbortSignal): void {
-    const { shieldedAddress } = this.#state;
-    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", shieldedAddress, restarted: Date.now() });
+    const { opened } = this.#state;
+    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", opened, restarted: Date.now() });
   }
 
   #reorganize(signal: AbortSignal, blocks: number | undefined): void {
@@ -147,10 +139,10 @@ class Desk implements MerchantDesk {
   }
 }
 
-function openWallet(config: HostConfig, chain: Chain, key: ViewingKey): Promise<ViewingWallet> {
+function openWallet(config: HostConfig, chain: Chain, keys: ViewingKeys): Promise<ViewingWallet> {
   const { chainId, pool, token, deploymentBlock, set, finality } = config.deployment;
   return ViewingWallet.open({
-    ...key,
+    keys,
     chain,
     chainId,
     pool,

@@ -26,17 +26,15 @@ export interface Observer {
    */
   transactions(hashes: readonly string[]): Promise<readonly (SettleTransaction | undefined)[]>;
   /**
-   * Keeps a viewing key in memory until the tab is closed.
-   * @param text as `sotto export --viewing-key` writes it
-   * @returns its shielded address
+   * Keeps viewing keys in memory until the tab is closed.
+   * @param text as `sotto view-key` writes it
+   * @returns the months that they open
    * @throws VIEWING_KEY_INVALID
    */
   setKey(text: string): Promise<string>;
-  /** Like `setKey`, with the key of this browser's wallet. @param viewingKey hexadecimal, without 0x */
-  setWalletKey(viewingKey: string, shieldedAddress: string): Promise<string>;
   forgetKey(): Promise<void>;
-  /** The shielded address of the key, if there is one. */
-  keyAddress(): Promise<string | undefined>;
-  /** The amounts of payments to the key's address, base units; undefined for other payments, or without a key. */
+  /** The months that the keys open, if there are keys. */
+  keyMonths(): Promise<string | undefined>;
+  /** The amounts of payments to the keys' addresses, base units; undefined for other payments, or without a key. */
   amounts(events: readonly SettledEvent[]): Promise<readonly (bigint | undefined)[]>;
 }

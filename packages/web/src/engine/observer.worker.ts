@@ -1,12 +1,13 @@
 // The observer's worker: reads calldata, and decrypts payments with a viewing key. It has no access to a wallet.
 import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
-import { scanNotes, type Viewer, type ViewingKey } from "@sotto/protocol";
+import { describeKeys, type Note, scanNotes, type ViewingKeys } from "@sotto/protocol";
+import { NoteScanner, viewingScanKeys } from "@sotto/wallet";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { WebError } from "../errors.ts";
 import { connect } from "./chain.ts";
 import type { Observer, SettleTransaction } from "./observer-api.ts";
-import { openViewer, openViewingKey } from "./viewing-key.ts";
+import { openViewingKeys } from "./viewing-key.ts";
 import { withFailures } from "./with-failures.ts";
 
 /** Maximum number of cached transactions. */
@@ -15,7 +16,7 @@ const MAX_TRANSACTIONS = 500;
 class ChainObserver implements Observer {
   #config: HostConfig | undefined;
   #chain: Chain | undefined;
-  #key: (ViewingKey & { readonly viewer: Viewer }) | undefined;
+  #keys: { readonly opened: string; readonly scanner: NoteScanner } | undefined;
   readonly #transactions = new Map<string, Promise<SettleTransaction | undefined>>();
 
   async start(config: HostConfig): Promise<void> {
@@ -52,30 +53,29 @@ class ChainObserver implements Observer {
   }
 
   async setKey(text: string): Promise<string> {
-    return this.#keep(openViewingKey(text, this.#started().config.deployment));
-  }
-
-  async setWalletKey(viewingKey: string, shieldedAddress: string): Promise<string> {
-    return this.#keep({ viewingKey: BigInt(`0x${viewingKey}`), shieldedAddress });
-  }
-
-  #keep(key: ViewingKey): string {
-    this.#key = { ...key, viewer: openViewer(key) };
-    return key.shieldedAddress;
+    const { chainId, pool } = this.#started().config.deployment;
+    const keys: ViewingKeys = openViewingKeys(text, { chainId, pool });
+    const scanner = new NoteScanner(viewingScanKeys(keys), { chainId: BigInt(chainId), pool });
+    const opened = describeKeys(keys);
+    this.#keys = { opened, scanner };
+    return opened;
   }
 
   async forgetKey(): Promise<void> {
-    this.#key = undefined;
+    this.#keys = undefined;
   }
 
-  async keyAddress(): Promise<string | undefined> {
-    return this.#key?.shieldedAddress;
+  async keyMonths(): Promise<string | undefined> {
+    return this.#keys?.opened;
   }
 
   async amounts(events: readonly SettledEvent[]): Promise<(bigint | undefined)[]> {
-    const key = this.#key;
-    if (key === undefined) return events.map(() => undefined);
-    return scanNotes(key.viewer, events).map((note) => note?.amount);
+    const scanner = this.#keys?.scanner;
+    if (scanner === undefined) return events.map(() => undefined);
+    const notes: (Note | null)[] = scanner
+      .groups(events)
+      .flatMap(({ viewer, payments, own }) => own(scanNotes(viewer, payments)));
+    return notes.map((note) => note?.amount);
   }
 }
 

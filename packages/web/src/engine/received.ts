@@ -8,6 +8,7 @@ const FIELDS = [
   "origin",
   "amount",
   "confirmed",
+  "month",
 ] as const satisfies readonly (keyof Received)[];
 
 /** Whether two lists show the same payments in the same state. A reorganization can replace any of them. */

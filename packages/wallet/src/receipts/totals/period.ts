@@ -1,6 +1,6 @@
 import { type ChainSource, newestBlock, readBlock, type SettledEvent, useNode } from "@sotto/chain";
+import { type EventRange, settledEvents } from "../../scan/settled-events.ts";
 import { ReceiptError } from "../errors.ts";
-import { type EventRange, settledEvents } from "../settled.ts";
 import { MAX_EVENTS } from "./statement.ts";
 
 export interface Period extends Omit<EventRange, "from" | "to"> {

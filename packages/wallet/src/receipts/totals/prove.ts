@@ -76,7 +76,7 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
   const [pool, wallet] = [parseAddress(options.pool, "pool"), parseAddress(options.wallet, "wallet")];
   await assertChainId(chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool });
-  const notes = scanNotes({ viewingKey, ownerTag: address.ownerTag }, events);
+  const notes = scanNotes({ viewingKeys: [viewingKey], ownerTag: address.ownerTag }, events);
 
   const hidden: Hidden[] = [];
   const shared: Claim["shared"][number][] = [];

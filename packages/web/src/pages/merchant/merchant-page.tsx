@@ -1,7 +1,6 @@
 import { useEffect } from "react";
 import { Button } from "../../components/button.tsx";
 import { ChainNotices } from "../../components/chain-notices.tsx";
-import { Hash } from "../../components/hash.tsx";
 import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
 import "../../styles/views.css";
 import "./merchant.css";
@@ -13,8 +12,8 @@ import { RouteCheck } from "./route-check.tsx";
 
 export default function MerchantPage() {
   const state = useMerchant();
-  const { phase, shieldedAddress, problem, reorganized, restarted, progress } = state;
-  // Leaving the page removes the key from memory.
+  const { phase, opened, problem, reorganized, restarted, progress } = state;
+  // Leaving the page removes the keys from memory.
   useEffect(() => () => void merchantDesk().close(), []);
   return (
     <>
@@ -22,13 +21,13 @@ export default function MerchantPage() {
       <div className="page-head">
         <div>
           <h1>Merchant</h1>
-          <p>Payments to your address. The chain shows no amounts; your viewing key opens them, in this tab only.</p>
+          <p>Payments to your addresses. The chain shows no amounts; your viewing keys open them, in this tab only.</p>
         </div>
-        {shieldedAddress !== undefined && (
+        {opened !== undefined && (
           <div className="row">
-            <Hash value={shieldedAddress} name="shielded address" />
+            <span>{`Keys of ${opened}`}</span>
             <Button small onClick={() => void merchantDesk().close()}>
-              Close and forget the key
+              Close and forget the keys
             </Button>
           </div>
         )}

@@ -15,8 +15,7 @@ export function OpenKey() {
   const [text, setText] = useState("");
   const { busy, failure, run } = useAction();
   const openOwn = async () => {
-    const { viewingKey, shieldedAddress } = await engine().viewingKey();
-    await merchantDesk().openKey(config, viewingKey, shieldedAddress);
+    await merchantDesk().open(config, await engine().viewingKeys());
   };
   return (
     <Form
@@ -33,8 +32,8 @@ export function OpenKey() {
         label="Viewing key"
         hint={
           <span>
-            The text that <code>sotto export --viewing-key</code> writes. It shows what the address receives, and cannot
-            spend. This page does not store it, and forgets it when you leave.
+            The text that <code>sotto view-key</code> writes. It shows what the addresses of its months receive, and
+            cannot spend. This page does not store it, and forgets it when you leave.
           </span>
         }
         required

@@ -45,16 +45,16 @@ const TONES: Record<Tone, { readonly icon: IconName; readonly text: string }> = 
 
 /** Four columns: what each party learns about one payment. */
 export function Parties({ payment, seen }: { readonly payment: SeenPayment | undefined; readonly seen: Observation }) {
-  const { requests, engine, spent, amounts, keyAddress, forgetKey } = seen;
+  const { requests, engine, spent, amounts, keyMonths, forgetKey } = seen;
   const sent = useMemo(() => (payment === undefined ? undefined : sentFor(payment, requests)), [payment, requests]);
   const read = payment?.chain === undefined ? undefined : amounts.get(payment.chain.event.digest);
   const leaf = payment?.chain === undefined ? undefined : spent.get(payment.chain.event.nullifier);
   const keySource =
-    keyAddress === undefined ? (
+    keyMonths === undefined ? (
       "The viewing key that you enter"
     ) : (
       <span>
-        With the key of <Verbatim as="code">{`${keyAddress.slice(0, 8)}…`}</Verbatim>{" "}
+        <span>{`With the keys of ${keyMonths}`}</span>{" "}
         <button type="button" className="link" onClick={forgetKey}>
           Forget the key
         </button>
@@ -75,7 +75,7 @@ export function Parties({ payment, seen }: { readonly payment: SeenPayment | und
           {payerKnows(payment, engine, leaf)}
         </Party>
         <Party name="merchant" icon="merchant" title="The merchant knows" source={keySource}>
-          {keyAddress === undefined ? { nothing: <KeyForm seen={seen} /> } : merchantKnows(payment, read)}
+          {keyMonths === undefined ? { nothing: <KeyForm seen={seen} /> } : merchantKnows(payment, read)}
         </Party>
         <Party name="service" icon="service" title="The service sees" source="What this page sent to it">
           {serviceSees(payment, sent)}

@@ -34,7 +34,7 @@ export interface Observation {
   /** Leaf indices of the notes that this wallet spent, by nullifier. */
   readonly spent: ReadonlyMap<bigint, number>;
   /** The address whose viewing key was entered. */
-  readonly keyAddress: string | undefined;
+  readonly keyMonths: string | undefined;
   /** @throws VIEWING_KEY_INVALID */
   setKey(text: string): Promise<void>;
   setWalletKey(): Promise<void>;
@@ -185,21 +185,20 @@ function useSpent(open: boolean, history: readonly HistoryEntry[]): ReadonlyMap<
 
 function useKey(
   payments: readonly SeenPayment[],
-): Pick<Observation, "keyAddress" | "setKey" | "setWalletKey" | "forgetKey" | "amounts"> {
+): Pick<Observation, "keyMonths" | "setKey" | "setWalletKey" | "forgetKey" | "amounts"> {
   const config = useConfig();
-  const [keyAddress, setAddress] = useState<string>();
+  const [keyMonths, setMonths] = useState<string>();
   const [amounts, setAmounts] = useState<ReadonlyMap<string, bigint>>(new Map());
-  const setKey = useCallback(async (text: string) => setAddress(await observer(config).setKey(text)), [config]);
+  const setKey = useCallback(async (text: string) => setMonths(await observer(config).setKey(text)), [config]);
   const setWalletKey = useCallback(async () => {
-    const { viewingKey, shieldedAddress } = await engine().viewingKey();
-    setAddress(await observer(config).setWalletKey(viewingKey, shieldedAddress));
+    setMonths(await observer(config).setKey(await engine().viewingKeys()));
   }, [config]);
   const forgetKey = useCallback(() => {
-    setAddress(undefined);
+    setMonths(undefined);
     void observer(config).forgetKey();
   }, [config]);
   useEffect(() => {
-    if (keyAddress === undefined) return setAmounts(new Map());
+    if (keyMonths === undefined) return setAmounts(new Map());
     let current = true;
     const events = payments.flatMap(({ chain }) => (chain === undefined ? [] : [chain.event]));
     observer(config)
@@ -215,14 +214,14 @@ function useKey(
     return () => {
       current = false;
     };
-  }, [config, keyAddress, payments]);
+  }, [config, keyMonths, payments]);
   // The worker keeps the key while the user visits other pages.
   useEffect(
     () =>
       void observer(config)
-        .keyAddress()
-        .then(setAddress, () => undefined),
+        .keyMonths()
+        .then(setMonths, () => undefined),
     [config],
   );
-  return { keyAddress, setKey, setWalletKey, forgetKey, amounts };
+  return { keyMonths, setKey, setWalletKey, forgetKey, amounts };
 }

@@ -1,0 +1,119 @@
+import {
+  addMonths,
+  assertViewingKeys,
+  MONTH_MARGIN_MS,
+  type Month,
+  monthRange,
+  monthStart,
+  monthsNear,
+  type ViewingKeys,
+  type WalletKeys,
+} from "@sotto/protocol";
+
+/** A key, and the month of its address; no month: the lasting address. */
+export interface KeyOf<Key> {
+  readonly month: Month | undefined;
+  readonly key: Key;
+}
+
+/** The keys of payments that a search found, by leaf index. */
+export type LateKeys = ReadonlyMap<number, readonly KeyOf<bigint>[]>;
+
+/** The keys with which the events of a block are read. Blocks that need the same keys share one object. */
+export interface BlockKeys {
+  /** Each payment is tried with all of them: odd, in [1, l). */
+  readonly viewing: readonly KeyOf<bigint>[];
+  /** Change and outputs are tried with these, in this order. */
+  readonly change: readonly KeyOf<bigint>[];
+}
+
+/** The keys of a scan. */
+export interface ScanKeys {
+  /** Tag 0, which belongs to all of the wallet's addresses. */
+  readonly ownerTag: bigint;
+  /**
+   * What is tried: months, "months" for all of them, and "lasting", each with the time of the first block that it may open,
+   * seconds. A scan that gains one begins again there.
+   */
+  readonly names: ReadonlyMap<string, number>;
+  /** The keys for a block. @param timestamp of the block, seconds */
+  at(timestamp: number): BlockKeys;
+  /**
+   * The viewing keys of all addresses that may exist.
+   * @param since when the pool was deployed, seconds; no address is older
+   * @param now seconds
+   */
+  all(since: number, now: number): readonly KeyOf<bigint>[];
+  /** The viewing key of one address; undefined if it was not given. */
+  of(month: Month | undefined): KeyOf<bigint> | undefined;
+  /** Keys of a wallet that can spend. Default: none, for a viewing wallet. */
+  readonly keys?: WalletKeys | undefined;
+}
+
+/** Months of addresses that a wallet may hand out in advance: those of the longest schedule. */
+const AHEAD = 13;
+
+/** The time of the first block that may have payments to the address of a month, seconds. */
+const firstTimeOf = (month: Month): number => (monthStart(month) - MONTH_MARGIN_MS) / 1000;
+
+/** Returns the object that was made for these months before. */
+function shared(make: (months: readonly Month[]) => BlockKeys): (timestamp: number) => BlockKeys {
+  const made = new Map<string, BlockKeys>();
+  return (timestamp) => {
+    const months = monthsNear(1000 * timestamp);
+    const name = months.join();
+    const keys = made.get(name) ?? make(months);
+    made.set(name, keys);
+    return keys;
+  };
+}
+
+/**
+ * The keys of a wallet that can spend. A payment is tried with the keys of its block's month and of the lasting address.
+ * @param lasting whether the lasting address was ever handed out; if not, scanning takes half as long
+ */
+export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
+  const lastingViewing = { month: undefined, key: keys.viewingKey };
+  const lastingChange = { month: undefined, key: keys.changeKey };
+  const viewing = (month: Month) => ({ month, key: keys.ofMonth(month).viewingKey });
+  const change = (month: Month) => ({ month, key: keys.ofMonth(month).changeKey });
+  return {
+    ownerTag: keys.ownerTag(0),
+    names: new Map([["months", 0], ...(lasting ? [["lasting", 0] as const] : [])]),
+    keys,
+    at: shared((months) => ({
+      viewing: [...months.map(viewing), ...(lasting || months.length === 0 ? [lastingViewing] : [])],
+      // A withdrawal is valid for a day, so it may settle in the month after its proof.
+      change: [...months.map(change), lastingChange],
+    })),
+    all(since, now) {
+      const [first] = monthsNear(1000 * since);
+      const [last] = monthsNear(1000 * now);
+      const months = first && last ? monthRange(first, addMonths(last, AHEAD)) : [];
+      return [...months.map(viewing), lastingViewing];
+    },
+    of: (month) => (month === undefined ? lastingViewing : viewing(month)),
+  };
+}
+
+/** The keys of a viewing wallet. Outside the years 2020 to 2099 each payment is tried with all keys. */
+export function viewingScanKeys(given: ViewingKeys): ScanKeys {
+  const { ownerTag, keys } = assertViewingKeys(given);
+  const select = (isUsed: (month: Month | undefined) => boolean): BlockKeys => {
+    const used = keys.filter(({ month }) => isUsed(month));
+    return {
+      viewing: used.map(({ month, viewingKey }) => ({ month, key: viewingKey })),
+      change: used.flatMap(({ month, changeKey }) => (changeKey === undefined ? [] : [{ month, key: changeKey }])),
+    };
+  };
+  const all = select(() => true);
+  return {
+    ownerTag,
+    names: new Map(keys.map(({ month }) => (month === undefined ? ["lasting", 0] : [month, firstTimeOf(month)]))),
+    at: shared((months) =>
+      months.length === 0 ? all : select((month) => month === undefined || months.includes(month)),
+    ),
+    all: () => all.viewing,
+    of: (month) => all.viewing.find((each) => each.month === month),
+  };
+}

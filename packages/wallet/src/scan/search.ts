@@ -1,0 +1,77 @@
+// Finds payments to addresses of other months than their block's, such as one made by a program that does not know months. A
+// scan tries each payment with few keys, so it does not see them.
+
+import type { ChainSource, SettledEvent } from "@sotto/chain";
+import type { Month } from "@sotto/protocol";
+import type { StoreValue } from "../store/store.ts";
+import type { NoteReader } from "./note-reader.ts";
+import { paymentGroup } from "./payment-group.ts";
+import type { KeyOf, LateKeys, ScanKeys } from "./scan-keys.ts";
+import { settledEvents } from "./settled-events.ts";
+
+/** A payment that a search found. */
+export interface LatePayment {
+  readonly leafIndex: number;
+  readonly blockNumber: number;
+  /** The month of the paid address; null for the lasting address. */
+  readonly month: Month | null;
+}
+
+/** How far a wallet has searched, and what it found: written before the pages are read again with these keys. */
+export interface SearchRecord {
+  /** First block that was not searched. */
+  readonly next: number;
+  readonly found: readonly LatePayment[];
+}
+
+/** @returns undefined if the value is no record of a search, so that the search begins again */
+export function parseSearch(value: StoreValue | undefined): SearchRecord | undefined {
+  const { next, found } = Object(value) as Partial<SearchRecord>;
+  return Number.isSafeInteger(next) && Array.isArray(found) ? (value as unknown as SearchRecord) : undefined;
+}
+
+/** Blocks that were searched, and the payments found in them. */
+export interface SearchedBlocks {
+  readonly from: number;
+  readonly to: number;
+  /** Last block that can be searched now. */
+  readonly end: number;
+  readonly found: readonly LatePayment[];
+}
+
+/** The keys of the found payments, as far as they are still given. */
+export function lateKeys({ found }: SearchRecord, keys: Pick<ScanKeys, "of"> | undefined): LateKeys {
+  return new Map(
+    found.flatMap(({ leafIndex, month }) => {
+      const key = keys?.of(month ?? undefined);
+      return key === undefined ? [] : [[leafIndex, [key]]];
+    }),
+  );
+}
+
+/** A range of blocks to search, and the keys. */
+export interface SearchRange {
+  readonly chain: ChainSource;
+  readonly pool: string;
+  readonly from: number;
+  readonly to: number;
+  readonly keys: Pick<ScanKeys, "ownerTag">;
+  /** All viewing keys. */
+  readonly viewing: readonly KeyOf<bigint>[];
+  readonly reader: NoteReader;
+  /** Whether the scan found the payment already. */
+  readonly isKnown: (payment: SettledEvent) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tries each payment of a range of blocks with all keys. Nodes see requests for all payments, so they do not see which were found. */
+export async function searchRange(range: SearchRange): Promise<LatePayment[]> {
+  const { chain, pool, from, to, keys, viewing, reader, isKnown, signal } = range;
+  const payments = (await settledEvents(chain, pool, { from, to, signal })).filter((payment) => !isKnown(payment));
+  const { viewer, own } = paymentGroup(keys.ownerTag, viewing, payments);
+  const read = own(await reader.read(viewer, payments));
+  return payments.flatMap(({ leafIndex, blockNumber }, i) => {
+    const note = read[i];
+    return note ? [{ leafIndex, blockNumber, month: note.month ?? null }] : [];
+  });
+}
