@@ -8,9 +8,7 @@ import {
   type Note,
   noteCommitment,
   nullifier as nullifierOf,
-  type ReceivedNote,
   scanNotes,
-  type Viewer,
   withdrawalContext,
   withdrawalPadContext,
 } from "@sotto/protocol";
