@@ -95,7 +95,7 @@ export type { SearchOptions } from "./wallet/search.ts";
 export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, type Spent, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
-export type { ViewingKeysOptions } from "./wallet/viewing-keys.ts";
+export { type ViewingKeysOptions, viewingKeysOf } from "./wallet/viewing-keys.ts";
 export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";
 export { Wallet, type WalletOptions } from "./wallet/wallet.ts";
 export type { Withdrawal } from "./wallet/withdraw.ts";

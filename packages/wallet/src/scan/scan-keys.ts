@@ -6,6 +6,7 @@ import {
   monthRange,
   monthStart,
   monthsNear,
+  type ViewingKey,
   type ViewingKeys,
   type WalletKeys,
 } from "@sotto/protocol";
@@ -32,7 +33,7 @@ export interface ScanKeys {
   /** Tag 0, which belongs to all of the wallet's addresses. */
   readonly ownerTag: bigint;
   /**
-   * What is tried: months, "months" for all of them, and "lasting", each with the time of the first block that it may open,
+   * What is tried: months, "months" for all of them, "lasting", and the change of each, each with the time of the first block that it may open,
    * seconds. A scan that gains one begins again there.
    */
   readonly names: ReadonlyMap<string, number>;
@@ -96,6 +97,12 @@ export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
   };
 }
 
+/** What a key makes a scan try. A change key may be added to a month that was read without it. */
+function namesOf({ month, changeKey }: ViewingKey): [string, number][] {
+  const [name, since] = month === undefined ? ["lasting", 0] : [month, firstTimeOf(month)];
+  return [[name, since], ...(changeKey === undefined ? [] : [[`change ${name}`, since] satisfies [string, number]])];
+}
+
 /** The keys of a viewing wallet. Outside the years 2020 to 2099 each payment is tried with all keys. */
 export function viewingScanKeys(given: ViewingKeys): ScanKeys {
   const { ownerTag, keys } = assertViewingKeys(given);
@@ -109,7 +116,7 @@ export function viewingScanKeys(given: ViewingKeys): ScanKeys {
   const all = select(() => true);
   return {
     ownerTag,
-    names: new Map(keys.map(({ month }) => (month === undefined ? ["lasting", 0] : [month, firstTimeOf(month)]))),
+    names: new Map(keys.flatMap(namesOf)),
     at: shared((months) =>
       months.length === 0 ? all : select((month) => month === undefined || months.includes(month)),
     ),

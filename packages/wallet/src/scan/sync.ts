@@ -78,19 +78,20 @@ export class PoolSync {
     const gone = records.slice(kept);
     if (gone.length > 0) await sync.#stored.change(gone.map(({ key }) => ({ delete: key })));
     await sync.#adoptKeys();
-    const searched = parseSearch((await options.store.get(SEARCH))?.value);
-    if (searched !== undefined) sync.#adoptSearch(searched);
     sync.#rebuildScanner();
     return sync;
   }
 
   /**
    * Removes the pages that were read without one of the keys, so that the next scan reads them again. A key of a month is
-   * missing only in blocks of that time.
+   * missing only in blocks of that time. The search begins again, because it tried other keys.
    */
   async #adoptKeys(): Promise<void> {
-    const { store, keys } = this.#options;
+    const { store, keys, deploymentBlock } = this.#options;
     if (keys === undefined) return;
+    const searched = parseSearch((await store.get(SEARCH))?.value);
+    if (searched !== undefined) this.#adoptSearch(searched);
+    const changes: StoreChange[] = [];
     const known = (await store.get(KEYS))?.value;
     const names = [...keys.names.keys()];
     if (Array.isArray(known)) {
@@ -99,8 +100,12 @@ export class PoolSync {
       const kept = this.ledger.pages.findIndex(({ time }) => time >= since);
       if (kept >= 0) await this.#keep(kept);
       if (added.length === 0 && known.length === names.length) return;
+      if (added.length > 0) {
+        this.#adoptSearch({ ...this.#searched, next: deploymentBlock });
+        changes.push({ put: SEARCH, value: this.#searched as unknown as StoreValue });
+      }
     }
-    await this.#stored.change([{ put: KEYS, value: names }]);
+    await this.#stored.change([...changes, { put: KEYS, value: names }]);
   }
 
   /** Number of the newest block at the last scan. */

@@ -11,9 +11,14 @@ export interface ViewingKeysOptions {
   readonly change?: boolean | undefined;
 }
 
-/** @throws WalletError INVALID_OPTION; SottoError INVALID_MONTH, INVALID_KEY */
+/**
+ * The viewing keys of some of a wallet's addresses, for programs that have its keys and need not open it.
+ * @throws WalletError INVALID_OPTION; SottoError INVALID_MONTH, INVALID_KEY
+ */
 export function viewingKeysOf(keys: WalletKeys, options: ViewingKeysOptions): ViewingKeys {
   const { months = [], lasting = false, change = false } = Object(options) as ViewingKeysOptions;
+  if (typeof Object(keys).ofMonth !== "function")
+    throw new WalletError("INVALID_OPTION", "viewing keys: the first argument must be the keys of a wallet");
   if (!Array.isArray(months) || (months.length === 0 && !lasting))
     throw new WalletError("INVALID_OPTION", "viewing keys: name months, or the lasting address");
   const ofMonths = (months as readonly Month[]).map((each) => {
