@@ -103,6 +103,52 @@ export const FETCH_ERRORS = {
     exit: "refused",
     remedy: "accept the change with --new-recipient",
   },
+  ADDRESS_OUTSIDE_MONTH: {
+    means:
+      "The server asks to be paid at an address of another month: its recipient would not look for the payment there. Nothing was " +
+      "paid. Details: `host`, `month`, `now`.",
+    cause: "The server still serves the address of a past month, or this machine's clock is wrong.",
+    exit: "refused",
+    remedy: "set this machine's clock if it is wrong, or ask the server's operator for the address of this month",
+  },
+  ADDRESS_NOT_LISTED: {
+    means:
+      "The server asks to be paid at an address that the recipient's newest address schedule does not list. Nothing was paid. " +
+      "Details: `host`, `sequence`.",
+    cause: "The server has old settings, or someone who has the account's key or the server changed the address.",
+    exit: "refused",
+    remedy: "ask the server's operator to serve the address of this month",
+  },
+  SCHEDULE_LOWER: {
+    means:
+      "The server follows an address schedule with a lower sequence number than one that was seen before. Nothing was paid. " +
+      "Details: `host`, `known`, `offered`.",
+    cause: "One of the merchant's servers has an old schedule, or someone brought back one whose keys were stolen.",
+    exit: "refused",
+    remedy: "ask the server's operator to serve the newest schedule",
+  },
+  SCHEDULE_CHANGED: {
+    means:
+      "The server follows another address schedule than before, with the same sequence number. Nothing was paid. Details: those of " +
+      "SCHEDULE_LOWER.",
+    cause: "The merchant signed two schedules with one number, or someone who has the account's key signed one.",
+    exit: "refused",
+    remedy: "ask the server's operator to sign its schedule with a higher sequence number",
+  },
+  SCHEDULE_MISMATCH: {
+    means:
+      "The address schedule that the server publishes is not the one that its 402 names, is for another recipient, chain or pool, or " +
+      "is not signed by the recipient. Nothing was paid. Details: `host`, `field`.",
+    cause: "Two servers behind one address have different schedules, or someone replaced the schedule.",
+    exit: "refused",
+    remedy: "try again; if the error stays, ask the server's operator to publish the schedule that its 402 names",
+  },
+  SCHEDULE_UNAVAILABLE: {
+    means:
+      "The server does not answer with the address schedule that its 402 names. Nothing was paid. Details: `host`.",
+    cause: "The server or a proxy does not pass on the schedule's path, the answer is too long, or it took too long.",
+    exit: "network",
+  },
 } satisfies ErrorTable;
 
 /** The errors of paying a phone number. Neither messages nor details contain the number. */

@@ -7,6 +7,12 @@ export {
 export type { CallPayment } from "./fetch/call.ts";
 export type { Challenge } from "./fetch/challenge.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
+export {
+  type AskedAddress,
+  followSchedule,
+  type PayableAddress,
+  type ScheduleSource,
+} from "./fetch/follow-schedule.ts";
 export type {
   AnsweredHead,
   CheckedInit,

@@ -109,6 +109,13 @@ export const WALLET_ERRORS = {
     cause: "Another device with the same words spent the note, or this wallet abandoned the payment.",
     exit: "refused",
   },
+  ADDRESS_ENDED: {
+    means:
+      "The recipient's address may no longer be paid: it was that of a month. Nothing was paid. Details: `before`.",
+    cause: "The month ended while the payment waited, or the program keeps an old address.",
+    exit: "refused",
+    remedy: "repeat the request: the server names its present address",
+  },
   QUEUE_EMPTY: {
     means: "No note is waiting to be appended.",
     cause: "Someone else, usually the service, appended the notes first.",

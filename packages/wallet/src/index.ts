@@ -82,7 +82,7 @@ export type {
 } from "./wallet/funding.ts";
 export { Lock } from "./wallet/lock.ts";
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
-export type { Payment } from "./wallet/pay.ts";
+export type { PayAgainOptions, Payment } from "./wallet/pay.ts";
 export {
   type CheckedPayment,
   type PaymentRecipient,

@@ -63,6 +63,28 @@ describe("prepared payments", () => {
     expect((await payer.receipt(payment.id, { showDeposit: true })).timestamp).to.equal(payment.bundle.timestamp);
   });
 
+  it("are discarded when the recipient's address ends, and are not made after that", async () => {
+    const { world, payer, terms, request } = await openPayer();
+    const before = world.clock() + 60_000;
+    const prepared = await payer.prepare({ ...terms, before });
+    expect(prepared.usable()).to.equal(true);
+    passTime(world, 60);
+    expect(prepared.usable()).to.equal(false);
+    expect(world.prover.discarded).to.equal(1);
+    for (const act of [() => payer.prepare({ ...terms, before }), () => payer.pay({ ...request, before })]) {
+      const error = await rejection(act());
+      expect([error.code, error.details]).to.deep.equal(["ADDRESS_ENDED", { before }]);
+    }
+    expect(payer.history()).to.deep.equal([]);
+    const { id } = await payer.pay({ ...request, before: before + 1 });
+    passTime(world, 1);
+    expect((await rejection(payer.payAgain(id, { before: before + 1 }))).code).to.equal("ADDRESS_ENDED");
+    expect(payer.status(id), "the first attempt is as before").to.include({ state: "open" });
+    await payer.payAgain(id);
+    for (const wrong of [-1, 0.5, Number.NaN, "1", 1n])
+      expect((await rejection(payer.pay({ ...request, before: wrong as number }))).code).to.equal("INVALID_OPTION");
+  });
+
   it("are used once: the next payment is proved as usual", async () => {
     const { world, payer, terms, request } = await openPayer();
     await payer.prepare(terms);

@@ -1,11 +1,13 @@
 // The scheme for clients, to be passed to x402Client.register.
 
+import { followSchedule, type PayableAddress } from "@sotto/client";
 import {
   parseX402Network,
   parseX402Terms,
   X402_SCHEME,
   X402_SETTLEMENT_PENDING,
   X402_VERSION,
+  type X402Terms,
   x402Network,
 } from "@sotto/protocol/x402";
 import type { Wallet } from "@sotto/wallet";
@@ -25,6 +27,8 @@ export interface SottoClientOptions {
   readonly wallet: Wallet;
   /** Base URLs of the services that may see payments. The client refuses requirements that name another service. */
   readonly services: readonly string[];
+  /** Reads the address schedules that resource servers name. Default: the platform's fetch. */
+  readonly fetch?: typeof fetch | undefined;
   /** Maximum wait for a note that is being appended or that another payment has reserved, ms. Default: 60,000. */
   readonly fundsTimeoutMs?: number;
 }
@@ -33,6 +37,9 @@ interface PaymentResponse {
   readonly paymentPayload: Frozen<PaymentPayload>;
   readonly settleResponse?: Frozen<SettleResponse>;
 }
+
+/** A browser's fetch accepts only the window as `this`. */
+const platformFetch: typeof fetch = (input, init) => fetch(input, init);
 
 const FUNDS_TIMEOUT_MS = 60_000;
 /** Pause before a retry if the settlement is pending, ms. */
@@ -59,12 +66,13 @@ export class SottoScheme {
    * Reads the pool's token from the chain: spend controls use its decimals, not those that a resource server claims.
    * @throws X402SchemeError X402_OPTION_INVALID; WalletError of the chain
    */
-  static async open({ wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS }: SottoClientOptions): Promise<SottoScheme> {
+  static async open(options: SottoClientOptions): Promise<SottoScheme> {
+    const { wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS, fetch: send = platformFetch } = options;
     if (!Array.isArray(services) || services.length === 0)
       throw new X402SchemeError("X402_OPTION_INVALID", "services must be a list of one or more base URLs of services");
     const urls = services.map((service) => normalizeServiceUrl(service, wallet.pool.chainId));
     const { decimals, symbol } = await readToken(wallet);
-    return new SottoScheme({ wallet, decimals, services: urls }, symbol, fundsTimeoutMs);
+    return new SottoScheme({ wallet, decimals, services: urls, fetch: send }, symbol, fundsTimeoutMs);
   }
 
   /** CAIP-2 id of the wallet's chain; register the scheme for it. */
@@ -84,7 +92,7 @@ export class SottoScheme {
 
   /**
    * Creates a payment of exactly the price, and sends nothing: the resource server's service settles the payload.
-   * @throws X402SchemeError; SottoError X402_*, BINDING_UNCHECKED; WalletError
+   * @throws X402SchemeError; FetchError of `followSchedule`; SottoError X402_*, BINDING_UNCHECKED; WalletError
    */
   async createPaymentPayload(
     x402Version: number,
@@ -101,7 +109,9 @@ export class SottoScheme {
     const { maxAmountPerPayment: limit } = context;
     await assertTerms(terms, limit === undefined ? undefined : BigInt(limit), this.#policy);
     const challenge = terms.challenge ?? this.#challengeIdOf(requirements);
-    const bundle = await this.#payments.obtain(terms, challenge);
+    const { before, keep } = await this.#follow(terms);
+    await keep();
+    const bundle = await this.#payments.obtain({ ...terms, before }, challenge);
     return { x402Version, payload: { ...bundle } };
   }
 
@@ -112,6 +122,13 @@ export class SottoScheme {
    */
   track(send: typeof fetch): typeof fetch {
     return trackFetch(send, this.#payments);
+  }
+
+  /** Checks that the recipient's address may be paid now. */
+  #follow({ wallet, recipient, schedule, resource }: X402Terms): Promise<PayableAddress> {
+    const { shieldedAddress } = recipient;
+    const source = { origin: new URL(resource).origin, fetch: this.#policy.fetch };
+    return followSchedule(this.#policy.wallet, { wallet, shieldedAddress, schedule }, source);
   }
 
   /** A challenge without an id is identified by its object, so that the same object is not paid twice. */

@@ -1,4 +1,5 @@
 // How the proof of a private payment is presented in the header of another method: that of its 402, or of the journal.
+import { decodeShieldedAddress } from "@sotto/protocol";
 import { type Context, store } from "../purchase/context.ts";
 import { assertHeaderLimit } from "../purchase/header.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
@@ -96,12 +97,19 @@ export function envelopeOf({ by, terms: { header, kept } }: Foreign): Envelope {
   return { method: by.name, header, kept };
 }
 
-/** Whether terms, which nobody has checked, ask for exactly the payment of a record. */
+const ownerTag = (shieldedAddress: string): bigint => decodeShieldedAddress(shieldedAddress).ownerTag;
+
+/**
+ * Whether terms, which nobody has checked, ask for exactly the payment of a record. Its address may be that of the month before:
+ * the server takes the payments of a month after its end.
+ */
 function isSamePayment({ instructions: { payment, metadata } }: PrivateTerms, record: PurchaseRecord): boolean {
   const { wallet, shieldedAddress } = payment.recipient;
   const service = payment.verifyEndpoint.replace(/\/verify$/, "");
+  const known = record.recipient.shieldedAddress;
+  if (ownerTag(shieldedAddress) !== ownerTag(known)) return false;
   return sameTerms(record, {
-    recipient: { wallet, shieldedAddress },
+    recipient: { wallet, shieldedAddress: known },
     price: payment.amountBaseUnits,
     resourceUrl: metadata.resource,
     service,

@@ -65,7 +65,10 @@ export class Preparer {
   async #look(): Promise<void> {
     this.#busy = true;
     const end = this.#wallet.now() - RECENT_MS;
-    const recent = [...this.#hosts].filter(([, { paid }]) => paid > end).slice(-MAX_PREPARED);
+    const isPayable = ({ before = Number.POSITIVE_INFINITY }: PrepareRequest) => this.#wallet.now() < before;
+    const recent = [...this.#hosts]
+      .filter(([, { paid, terms }]) => paid > end && isPayable(terms))
+      .slice(-MAX_PREPARED);
     for (const [name, host] of this.#hosts)
       if (!recent.some(([kept]) => kept === name)) {
         host.prepared?.discard();

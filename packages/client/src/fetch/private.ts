@@ -1,4 +1,4 @@
-import { decodeShieldedAddress } from "@sotto/protocol";
+import { decodeShieldedAddress, MONTH_GRACE_MS } from "@sotto/protocol";
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
@@ -19,6 +19,7 @@ import { type Call, PROOF_HEADER } from "./call.ts";
 import { type Challenge, isChallenge, parseChallenge, type ReadChallenge, receiveChallenge } from "./challenge.ts";
 import { envelopeOf, type Foreign, presenterOf, Wrapped } from "./envelope.ts";
 import { FetchError } from "./errors.ts";
+import { followSchedule, type PayableAddress } from "./follow-schedule.ts";
 import type { OpenMethod, PayingCall, PayingCore, PrivatePurchase } from "./method.ts";
 import { MethodCall, type Paying } from "./method-call.ts";
 import { type Offer, payableOffer } from "./offer.ts";
@@ -79,9 +80,11 @@ export class PrivatePayment implements OpenMethod {
   async pay(call: PayingCall, challenge: ReadChallenge, foreign?: Foreign): Promise<Response> {
     const terms = termsOf(challenge);
     this.#preparer?.asked(challenge.url.host, terms);
-    const paid = await this.#buy(call, this.#claims.get(call)!, challenge, undefined, foreign);
+    const paid = await this.#buy(call, this.#claims.get(call)!, challenge, this.#send, undefined, foreign);
     const answer = await this.#show(call, paid, challenge.url, foreign === undefined ? [] : [foreign.by]);
-    this.#preparer?.paid(challenge.url.host, terms);
+    const { before } = paid.context.record;
+    // At the end of the month, the server changes its address.
+    this.#preparer?.paid(challenge.url.host, { ...terms, before: before && before - MONTH_GRACE_MS });
     return answer;
   }
 
@@ -103,8 +106,9 @@ export class PrivatePayment implements OpenMethod {
   /**
    * Pays for something that a method needs, as an ordinary purchase: its price counts against the limits per day, and the
    * limit for one request applies to the value of each token.
+   * @param send the fetch of the request
    */
-  async payFor(request: Call, key: string, expected: Expected): Promise<PaidPurchase> {
+  async payFor(request: Call, key: string, expected: Expected, send: typeof fetch): Promise<PaidPurchase> {
     const { fingerprint } = request;
     const call = new MethodCall(request, PRIVATE, {
       request: fingerprint,
@@ -126,7 +130,7 @@ export class PrivatePayment implements OpenMethod {
       }
       const received = await receiveChallenge(request, response, this.#wallet);
       const challenge = await parseChallenge(request, received, this.#wallet, this.#checked.services, sent);
-      return (await this.#buy(call, claim, challenge, expected)).purchase;
+      return (await this.#buy(call, claim, challenge, send, expected)).purchase;
     } catch (error) {
       claim.release();
       call.signal?.throwIfAborted();
@@ -190,6 +194,7 @@ export class PrivatePayment implements OpenMethod {
     call: PayingCall,
     claim: Claim,
     challenge: ReadChallenge,
+    send: typeof fetch,
     expected?: Expected,
     foreign?: Foreign,
   ): Promise<Paid> {
@@ -213,10 +218,12 @@ export class PrivatePayment implements OpenMethod {
       stated: foreign?.terms.stated,
     };
     const { host } = offer;
+    const address = await this.address(challenge, call.signal, send);
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
     const request: PurchaseRequest = {
       recipient,
+      before: address.before,
       price,
       resourceUrl,
       host,
@@ -225,7 +232,7 @@ export class PrivatePayment implements OpenMethod {
       maxHeaderLength: zkProof.maxHeaderLength,
     };
     const terms = parseRequest(service, request);
-    const begun = await this.#begun(book, id, terms, zkProof.maxHeaderLength, envelope);
+    const begun = await this.#begun(book, id, terms, request, envelope);
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
     await this.#assertPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
@@ -235,11 +242,22 @@ export class PrivatePayment implements OpenMethod {
         { wallet, ownerTag: String(decodeShieldedAddress(shieldedAddress).ownerTag) },
         this.#options.confirmRecipient,
       );
+    await address.keep();
     tell("recipient");
     const record = begun ?? (await begin(this.#wallet, book, id, request, terms, envelope));
     const context = this.#context(call, claim, service, record, expected !== undefined);
     const split = () => this.#split(service, call.signal, () => tell("split"));
     return { context, purchase: await resume(context, release, split) };
+  }
+
+  /** Checks that the address of a challenge may be paid now. Writes nothing. @throws the errors of `followSchedule` */
+  address(
+    { instructions, url }: Challenge,
+    signal: AbortSignal | undefined,
+    send = this.#send,
+  ): Promise<PayableAddress> {
+    const { recipient, schedule } = instructions.payment;
+    return followSchedule(this.#wallet, { ...recipient, schedule }, { origin: url.origin, fetch: send, signal });
   }
 
   /** @throws FetchError PAYMENT_DECLINED */
@@ -272,17 +290,17 @@ export class PrivatePayment implements OpenMethod {
     book: PurchaseBook,
     id: string,
     terms: PurchaseTerms,
-    maxHeaderLength: number | undefined,
+    { maxHeaderLength, before }: PurchaseRequest,
     envelope: Envelope | undefined,
   ): Promise<PurchaseRecord | undefined> {
     await sweepPurchases(this.#wallet, book);
     const known = book.get(id);
     if (known !== undefined && sameTerms(known, terms)) {
-      if (JSON.stringify(known.envelope) === JSON.stringify(envelope)) return known;
+      if (JSON.stringify(known.envelope) === JSON.stringify(envelope) && known.before === before) return known;
       // The server asks for the same payment in new words, in which it takes the proof.
       const { envelope: _, ...rest } = known;
       const headerLimit = assertHeaderLimit(maxHeaderLength);
-      return book.update({ ...rest, headerLimit, ...(envelope && { envelope }) });
+      return book.update({ ...rest, before, headerLimit, ...(envelope && { envelope }) });
     }
     if (known === undefined) return undefined;
     await abandon(this.#wallet, book, known);

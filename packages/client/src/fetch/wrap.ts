@@ -169,7 +169,7 @@ class Payer {
       ...(signal && { signal }),
     } as const;
     const call = await captureCall(send, url, isolated, body.length);
-    return this.#private.payFor(call, `${name} ${key}`, expected);
+    return this.#private.payFor(call, `${name} ${key}`, expected, send);
   }
 
   async fetch(input: string | URL | Request, given: PayingInit = {}): Promise<Response> {
@@ -290,6 +290,7 @@ class Payer {
       await asked.response.body?.cancel().catch(() => undefined);
       await assertServerClock(this.#wallet, challenge, call.signal);
       const offer = await payableOffer(challenge, this.#wallet, {}, call.signal);
+      await this.#private.address(challenge, call.signal);
       return { response: undefined, offer: { ...offer, stated: foreign?.terms.stated } };
     }
     return { response: unpaid(asked), offer: undefined };

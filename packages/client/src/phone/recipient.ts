@@ -1,4 +1,4 @@
-import { type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
+import { decodeShieldedAddress, type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
 import type { SottoService, Wallet } from "@sotto/wallet";
 import { PhonePaymentError } from "./errors.ts";
 import { keepMapping, knownMapping, MAPPING_CACHE_MS } from "./known.ts";
@@ -7,7 +7,8 @@ import { pinPhone } from "./pins.ts";
 import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
 
 /**
- * Requires that a 402 with a phone number names exactly the wallet and key that the registry has for that number.
+ * Requires that a 402 with a phone number names the wallet and owner tag that the registry has for that number. The encryption
+ * key may be that of a month.
  * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
 export function assertPhoneMatches(
@@ -27,8 +28,19 @@ function mismatch(
   { phone, wallet, shieldedAddress }: Pick<InstructionsRecipient, keyof Named>,
   resolved: Named,
 ): keyof Named | undefined {
-  const named = { phone, wallet: walletOf(wallet), shieldedAddress };
-  return (["phone", "wallet", "shieldedAddress"] as const).find((field) => named[field] !== resolved[field]);
+  if (phone !== resolved.phone) return "phone";
+  if (walletOf(wallet) !== resolved.wallet) return "wallet";
+  return tagOf(shieldedAddress) === tagOf(resolved.shieldedAddress) ? undefined : "shieldedAddress";
+}
+
+/** The owner of the notes that an address receives. An address that is malformed is equal to itself only. */
+function tagOf(shieldedAddress: unknown): unknown {
+  try {
+    return decodeShieldedAddress(shieldedAddress).ownerTag;
+  } catch (error) {
+    if (error instanceof SottoError) return shieldedAddress;
+    throw error;
+  }
 }
 
 /** The address in lower case, or undefined if it is not an address. */

@@ -5,6 +5,7 @@ import { hexlify, randomBytes } from "ethers";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Run } from "./run-state.ts";
+import { isUnpaid } from "./unpaid.ts";
 
 const FUNDS_TIMEOUT_MS = 120_000;
 const LOOK_MS = 400;
@@ -19,9 +20,9 @@ const isCode = (error: unknown, code: string) => error instanceof WalletError &&
  */
 export async function proveFirst(run: Run): Promise<void> {
   const { wallet, service, record, options } = run.context;
-  const { recipient, price, resourceUrl } = record;
+  const { recipient, before, price, resourceUrl } = record;
   const { url } = service;
-  const request = { recipient, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
+  const request = { recipient, before, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
   const { signal } = options;
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
     service.withdraw(withdraw, { signal });
@@ -58,15 +59,18 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
 
 /**
  * Makes another attempt from the same note; at most one of the attempts can settle. If the note is spent and no attempt
- * can settle any more, replaces the payment.
+ * can settle any more, replaces the payment. After the end of the address's month, makes no other attempt.
+ * @throws PurchaseError SETTLEMENT_UNKNOWN while an earlier attempt may still settle; WalletError ADDRESS_ENDED after that
  */
 export async function proveAgain({ context, ended }: Run): Promise<void> {
   const { wallet, record, options } = context;
   tell(context, "proving");
   try {
-    const { digest } = await wallet.payAgain(record.payments.at(-1)!, { signal: options.signal });
+    const { before } = record;
+    const { digest } = await wallet.payAgain(record.payments.at(-1)!, { before, signal: options.signal });
     ended.delete(digest);
   } catch (error) {
+    if (isCode(error, "ADDRESS_ENDED") && !isUnpaid(wallet, context.record)) throw notFinal(context);
     if (!isCode(error, "PAYMENT_CLOSED")) throw error;
     await replacePayment(context);
   }
@@ -79,13 +83,8 @@ export async function proveAgain({ context, ended }: Run): Promise<void> {
 export async function replacePayment(context: Context): Promise<void> {
   const { wallet, record } = context;
   const { id, payments } = record;
-  const { state, final, validUntil } = wallet.status(payments.at(-1)!);
-  if (!final || state === "settled")
-    throw new PurchaseError(
-      "SETTLEMENT_UNKNOWN",
-      "whether the payment settled is not final yet; repeat the same request",
-      { id, validUntil },
-    );
+  const { state, final } = wallet.status(payments.at(-1)!);
+  if (!final || state === "settled") throw notFinal(context);
   if (payments.length >= MAX_PAYMENTS)
     throw new PurchaseError(
       "PAYMENT_REPLACED",
@@ -94,4 +93,10 @@ export async function replacePayment(context: Context): Promise<void> {
     );
   // The id is random and stored before it is used, so no payment with other terms ever has it.
   await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });
+}
+
+function notFinal({ wallet, record: { id, payments } }: Context): PurchaseError {
+  const { validUntil } = wallet.status(payments.at(-1)!);
+  const message = "whether the payment settled is not final yet; repeat the same request";
+  return new PurchaseError("SETTLEMENT_UNKNOWN", message, { id, validUntil });
 }

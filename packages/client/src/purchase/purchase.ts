@@ -15,6 +15,8 @@ import { runPurchase } from "./run.ts";
 export interface PurchaseRequest {
   /** Receives the payment. The caller has checked its signature. */
   recipient: PaymentRecipient;
+  /** The recipient's address is paid only before this time, ms. Default: at any time. */
+  before?: number | undefined;
   /** Base units. */
   price: bigint;
   /** The resource, exactly as the recipient's server writes it. The proof binds it. */
@@ -95,9 +97,9 @@ export async function resume(
 
 /** @throws SottoError INVALID_AMOUNT and the errors of `parsePaymentRequest`; PurchaseError PROOF_HEADER_TOO_LONG */
 export function parseRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
-  const { recipient, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
+  const { recipient, before, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
   assertHeaderLimit(maxHeaderLength);
-  const checked = parsePaymentRequest({ recipient, amount: assertAmount(price, "price"), resourceUrl });
+  const checked = parsePaymentRequest({ recipient, before, amount: assertAmount(price, "price"), resourceUrl });
   return { recipient: checked.recipient, price: String(price), resourceUrl, service: service.url };
 }
 
@@ -112,7 +114,7 @@ export async function begin(
   wallet: Wallet,
   book: PurchaseBook,
   id: string,
-  { limits, host = "", request = id, maxHeaderLength }: PurchaseRequest,
+  { limits, host = "", request = id, maxHeaderLength, before }: PurchaseRequest,
   terms: PurchaseTerms,
   envelope?: Envelope,
 ): Promise<PurchaseRecord> {
@@ -122,6 +124,7 @@ export async function begin(
     id,
     request,
     created: now,
+    ...(before === undefined ? {} : { before }),
     reserved: limits === undefined ? null : reservationAt(now, host, limits),
     // If the wallet already has a payment with this id, that payment was proved for other terms, so this one gets
     // another id.

@@ -49,6 +49,8 @@ export interface PurchaseRecord extends PurchaseTerms {
   request: string;
   /** Milliseconds. */
   created: number;
+  /** Its recipient's address is paid only before this time, ms: it is that of a month. Absent for a lasting address. */
+  before?: number | undefined;
   /** What its price counts against; null without limits. */
   reserved: Reservation | null;
   /** Its payments, by id in the wallet. The last one counts; there are several only if earlier ones failed. */

@@ -1,5 +1,5 @@
 import { decodeEvent } from "@sotto/chain";
-import { buildInstructions, parseProofHeader, signalsDigest } from "@sotto/protocol";
+import { buildInstructions, type InstructionsOptions, parseProofHeader, signalsDigest } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import type { World } from "../../../wallet/test/support/world.ts";
@@ -69,6 +69,8 @@ export class Merchant {
     init.signal?.throwIfAborted();
     const body = init.body == null ? new Uint8Array(0) : new Uint8Array(await new Response(init.body).arrayBuffer());
     const target = url.pathname + url.search;
+    const free = await this.route(target, init);
+    if (free !== undefined) return free;
     const seen: Seen = { method: init.method ?? "GET", target, headers: new Headers(init.headers), body };
     this.seen.push(seen);
     const answer = () => this.answer(seen);
@@ -76,6 +78,11 @@ export class Merchant {
     init.signal?.throwIfAborted();
     return response;
   };
+
+  /** The answer to a request that is not for sale; undefined for all others. */
+  protected route(_target: string, _init: RequestInit): Promise<Response> | Response | undefined {
+    return undefined;
+  }
 
   protected async answer({ target, headers }: Seen): Promise<Response> {
     const proof = headers.get("x-payment-proof");
@@ -94,9 +101,9 @@ export class Merchant {
    * @param offers what it offers besides the private payment
    */
   protected demand(target: string, price: bigint, offers: object = {}, message?: string): Response {
-    const { world, binding } = this.identity;
+    const { world } = this.identity;
     const instructions = buildInstructions({
-      ...binding,
+      ...this.recipient(),
       price,
       asset: world.token.address,
       decimals: 6,
@@ -107,6 +114,11 @@ export class Merchant {
     const body = { ...instructions, payment: { ...instructions.payment, ...offers } };
     const headers = { "www-authenticate": "x402-zk" };
     return Response.json(message === undefined ? body : { ...body, message }, { status: 402, headers });
+  }
+
+  /** The address to which it asks to be paid. */
+  protected recipient(): Pick<InstructionsOptions, "binding" | "signature" | "schedule"> {
+    return this.identity.binding;
   }
 
   protected assertSettled(header: string, resource: string): void {

@@ -5,7 +5,7 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
-import { type CheckedPayment, type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
+import { assertPayable, type CheckedPayment, type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
 import type { TakenPayment } from "./prepared.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
@@ -88,12 +88,15 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
   return finish(core, begun, options.signal);
 }
 
+/** Options of another attempt. */
+export interface PayAgainOptions extends ScanOptions, Pick<PaymentRequest, "before"> {}
+
 /**
  * Makes another attempt at a payment from the same note, with fresh randomness and a new deadline. At most one of all
  * attempts can settle, so it is safe at any time.
- * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
+ * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT, ADDRESS_ENDED
  */
-export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
+export async function payAgain(core: WalletCore, id: string, options: PayAgainOptions = {}): Promise<Payment> {
   const known = core.journal.get(id);
   if (known.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
   core.loadProver(PAYMENT_CIRCUITS);
@@ -104,10 +107,11 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
     const service = known.service ?? undefined;
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
+    const { before } = options;
     return begin(
       core,
       known,
-      parsePaymentRequest({ recipient, amount: amount!, resourceUrl, service, ...bounds }),
+      parsePaymentRequest({ recipient, amount: amount!, resourceUrl, service, before, ...bounds }),
       note!,
     );
   }, options.signal);
@@ -161,6 +165,7 @@ async function begin(
   taken?: TakenPayment,
 ): Promise<Begun> {
   const timestamp = core.now(MAX_LAG);
+  assertPayable(checked, timestamp);
   const { chainId, pool } = core.options.info;
   const inputs =
     taken === undefined

@@ -41,6 +41,11 @@ export interface PaymentRequest {
   id?: string | undefined;
   /** Leaf index of the note to pay from. Default: the smallest sufficient one. */
   note?: number | undefined;
+  /**
+   * The recipient's address is paid only before this time, milliseconds since the Unix epoch: the address of a month ends. Default:
+   * at any time.
+   */
+  before?: number | undefined;
 }
 
 const ID = /^[0-9a-f]{32}$/;
@@ -51,6 +56,7 @@ export interface CheckedTerms extends Pick<PaymentRequest, "recipient" | "amount
   address: ShieldedAddress;
   lowerBound: bigint;
   upperBound: bigint;
+  before: number | undefined;
 }
 
 /** A payment whose terms and resource were checked. */
@@ -89,9 +95,20 @@ export function parsePaymentTerms(request: Omit<PaymentRequest, "resourceUrl" | 
   if (amount < lowerBound || amount > upperBound)
     throw new WalletError("INVALID_OPTION", `amount is ${amount}, but its bounds are ${lowerBound} to ${upperBound}`);
   if (request.note !== undefined) parseCount(request.note, "note", 0);
+  const before = request.before === undefined ? undefined : parseCount(request.before, "before", 0);
   const { service = null } = request;
   if (service !== null && typeof service !== "string")
     throw new WalletError("INVALID_OPTION", "service must be the base URL of a service");
   const { shieldedAddress } = recipient;
-  return { recipient: { wallet, shieldedAddress }, service, address, amount, lowerBound, upperBound };
+  return { recipient: { wallet, shieldedAddress }, service, address, amount, lowerBound, upperBound, before };
+}
+
+/** @param now ms @throws WalletError ADDRESS_ENDED if the recipient's address may no longer be paid */
+export function assertPayable({ before }: Pick<CheckedTerms, "before">, now: number): void {
+  if (before === undefined || now < before) return;
+  throw new WalletError(
+    "ADDRESS_ENDED",
+    `the recipient's address could be paid until ${new Date(before).toISOString()}, so nothing was paid; ask the recipient for its present address`,
+    { before },
+  );
 }

@@ -2,7 +2,7 @@ import { readBlock } from "@sotto/chain";
 import { prepareRange } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
-import { type CheckedTerms, type PaymentRequest, parsePaymentTerms } from "./payment-request.ts";
+import { assertPayable, type CheckedTerms, type PaymentRequest, parsePaymentTerms } from "./payment-request.ts";
 import { MAX_SLOT_AGE_SECONDS, type PreparedTerms, termsText } from "./prepared.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
 import { isUnseen } from "./shown.ts";
@@ -18,13 +18,14 @@ export type PrepareRequest = Omit<PaymentRequest, "resourceUrl" | "id">;
  */
 const SLOT_SECONDS = 120;
 
-/** Prepares a payment. @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED */
+/** Prepares a payment. @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED, ADDRESS_ENDED */
 export async function prepare(
   core: WalletCore,
   request: PrepareRequest,
   { signal }: ScanOptions,
 ): Promise<PreparedTerms> {
   const checked = parsePaymentTerms(request);
+  assertPayable(checked, core.options.clock());
   const prover = core.prover();
   if (prover.prepare === undefined)
     throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare payments: it has no `prepare`");
@@ -45,7 +46,7 @@ export async function prepare(
       if (prepared === undefined) throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare");
       return [prepared, made] as const;
     }, signal);
-    return core.prepared.add({ ...begun, proof, range: proved, terms: termsText(checked) });
+    return core.prepared.add({ ...begun, proof, range: proved, terms: termsText(checked), before: checked.before });
   } finally {
     core.prepared.busy.delete(note.nullifier);
   }

@@ -49,6 +49,8 @@ export interface PreparedState extends TakenPayment {
   /** Seconds. */
   readonly slot: number;
   readonly set: string;
+  /** When the recipient's address ends, ms; undefined if it does not. */
+  readonly before: number | undefined;
 }
 
 /** The part of a wallet that decides whether a prepared payment is outdated. */
@@ -132,11 +134,12 @@ export class PreparedPayments {
   }
 
   /**
-   * Whether its note is spendable, its root on the chain, its slot recent and its keys the pool's. The root commits to the
-   * note, so it cannot be another one at the same index.
+   * Whether its note is spendable, its root on the chain, its slot recent, its keys the pool's and its address payable. The
+   * root commits to the note, so it cannot be another one at the same index.
    */
-  #isCurrent({ size, root, slot, set }: PreparedState, now: WalletNote | undefined): boolean {
+  #isCurrent({ size, root, slot, set, before }: PreparedState, now: WalletNote | undefined): boolean {
     const { options, sync } = this.#core;
+    if (before !== undefined && options.clock() >= before) return false;
     if (this.#core.closing.signal.aborted || now?.state !== "spendable") return false;
     const append = sync.ledger.appendAt(sync.confirmed?.number ?? -1);
     const known = sync.ledger.appends.findLast((each) => each.size === size);

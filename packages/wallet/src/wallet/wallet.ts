@@ -31,7 +31,7 @@ import {
 } from "./funding.ts";
 import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
-import { PAYMENT_CIRCUITS, type Payment, pay, payAgain } from "./pay.ts";
+import { PAYMENT_CIRCUITS, type PayAgainOptions, type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { type PrepareRequest, prepare } from "./prepare.ts";
@@ -258,7 +258,7 @@ export class Wallet {
 
   /**
    * Makes a payment and proves it. Send its bundle to a service, or its `settle` to the chain.
-   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG
+   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG, ADDRESS_ENDED
    */
   pay(request: PaymentRequest, { merge: auto, ...options }: PayOptions = {}): Promise<Payment> {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
@@ -275,8 +275,8 @@ export class Wallet {
     return prepare(this.#core, request, options);
   }
 
-  /** Makes another attempt at a payment from the same note, so it is never paid twice. */
-  payAgain(id: string, options: ScanOptions = {}): Promise<Payment> {
+  /** Makes another attempt at a payment from the same note, so it is never paid twice. @throws WalletError ADDRESS_ENDED */
+  payAgain(id: string, options: PayAgainOptions = {}): Promise<Payment> {
     return payAgain(this.#core, id, options);
   }
 

@@ -12,6 +12,8 @@ export interface Policy {
   decimals: number;
   /** Normalized base URLs. */
   readonly services: readonly string[];
+  /** Reads the address schedules of recipients. */
+  readonly fetch: typeof fetch;
 }
 
 /**

@@ -1,10 +1,14 @@
 // Remembers which payment belongs to which challenge, so that the client never pays twice.
 
+import type { PayableAddress } from "@sotto/client";
 import { MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
 import { termsText, type X402Terms } from "@sotto/protocol/x402";
 import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/wallet";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
+
+/** The terms of a payment, whose recipient's address is paid only before a time; ms. */
+export interface PayableTerms extends X402Terms, Pick<PayableAddress, "before"> {}
 
 /** A payment that was returned to the caller and whose outcome is not known yet. */
 interface OpenPayment {
@@ -50,7 +54,7 @@ export class Payments {
    * lost, or a new one.
    * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_FUNDS_TIMED_OUT; WalletError
    */
-  async obtain(terms: X402Terms, challenge: string): Promise<WireBundle> {
+  async obtain(terms: PayableTerms, challenge: string): Promise<WireBundle> {
     const text = termsText(terms);
     const id = hash(`${challenge} ${text}`);
     const pending = this.#pending.get(id);
@@ -89,7 +93,7 @@ export class Payments {
     this.#busy.delete(id);
   }
 
-  async #reuseOrCreate(id: string, termsHash: string, terms: X402Terms): Promise<WireBundle> {
+  async #reuseOrCreate(id: string, termsHash: string, terms: PayableTerms): Promise<WireBundle> {
     const known = this.#isKnown(id) ? id : await this.#acquireReleased(termsHash);
     const reused =
       known === undefined ? undefined : await this.#reserving(known, () => this.#presentAgain(known, terms));
@@ -148,12 +152,12 @@ export class Payments {
   }
 
   /** Records the payment before it starts: after a crash, an unrecorded payment would be made again. */
-  async #create(id: string, termsHash: string, terms: X402Terms): Promise<WireBundle> {
+  async #create(id: string, termsHash: string, terms: PayableTerms): Promise<WireBundle> {
     const open: OpenPayment = { id, terms: termsHash };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
-    const { recipient, wallet, amount, resource, service } = terms;
+    const { recipient, wallet, amount, resource, service, before } = terms;
     const { shieldedAddress } = recipient;
-    const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service };
+    const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service, before };
     return (await this.#whenReady(() => this.#wallet.pay(request))).bundle;
   }
 
@@ -162,7 +166,7 @@ export class Payments {
    * attempts can settle.
    * @returns undefined if the note is spent and none of the attempts can settle
    */
-  async #presentAgain(id: string, { maxTimeoutSeconds }: X402Terms): Promise<WireBundle | undefined> {
+  async #presentAgain(id: string, { maxTimeoutSeconds, before }: PayableTerms): Promise<WireBundle | undefined> {
     const proof = this.#wallet.proofOf(id);
     const previous = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
     const age = this.#wallet.now() - (previous?.timestamp ?? 0);
@@ -180,7 +184,7 @@ export class Payments {
       throw this.#paidBefore(id);
     }
     try {
-      return (await this.#whenReady(() => this.#wallet.payAgain(id))).bundle;
+      return (await this.#whenReady(() => this.#wallet.payAgain(id, { before }))).bundle;
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "PAYMENT_CLOSED" || !final) throw error;
       await this.close(id);
