@@ -64,14 +64,25 @@ export interface SearchRange {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tries each payment of a range of blocks with all keys. Nodes see requests for all payments, so they do not see which were found. */
+/** Payments that are tried before the search looks whether it was stopped. */
+const SLICE = 256;
+
+/**
+ * Tries each payment of a range of blocks with all keys. Nodes see requests for all payments, so they do not see which were found.
+ * @throws the signal's reason
+ */
 export async function searchRange(range: SearchRange): Promise<LatePayment[]> {
   const { chain, pool, from, to, keys, viewing, reader, isKnown, signal } = range;
   const payments = (await settledEvents(chain, pool, { from, to, signal })).filter((payment) => !isKnown(payment));
-  const { viewer, own } = paymentGroup(keys.ownerTag, viewing, payments);
-  const read = own(await reader.read(viewer, payments));
-  return payments.flatMap(({ leafIndex, blockNumber }, i) => {
-    const note = read[i];
-    return note ? [{ leafIndex, blockNumber, month: note.month ?? null }] : [];
-  });
+  const found: LatePayment[] = [];
+  for (let first = 0; first < payments.length; first += SLICE) {
+    signal?.throwIfAborted();
+    const slice = payments.slice(first, first + SLICE);
+    const { viewer, own } = paymentGroup(keys.ownerTag, viewing, slice);
+    for (const [i, note] of own(await reader.read(viewer, slice)).entries()) {
+      const { leafIndex, blockNumber } = slice[i]!;
+      if (note !== null) found.push({ leafIndex, blockNumber, month: note.month ?? null });
+    }
+  }
+  return found;
 }

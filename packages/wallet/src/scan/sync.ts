@@ -26,6 +26,8 @@ const KEYS = "scan/keys";
 /** Key of the record of a search. */
 const SEARCH = "scan/search";
 
+const searchRecord = (record: SearchRecord): StoreChange => ({ put: SEARCH, value: record as unknown as StoreValue });
+
 /** Keeps a ledger in step with the canonical chain. Each page is written to the store as a whole. */
 export class PoolSync {
   readonly ledger = new Ledger();
@@ -89,23 +91,23 @@ export class PoolSync {
   async #adoptKeys(): Promise<void> {
     const { store, keys, deploymentBlock } = this.#options;
     if (keys === undefined) return;
-    const searched = parseSearch((await store.get(SEARCH))?.value);
-    if (searched !== undefined) this.#adoptSearch(searched);
-    const changes: StoreChange[] = [];
+    const record = parseSearch((await store.get(SEARCH))?.value);
+    if (record !== undefined) this.#adoptSearch(record);
     const known = (await store.get(KEYS))?.value;
     const names = [...keys.names.keys()];
+    const changes: StoreChange[] = [{ put: KEYS, value: names }];
     if (Array.isArray(known)) {
       const added = names.filter((name) => !known.includes(name));
+      if (added.length === 0 && known.length === names.length) return;
       const since = Math.min(...added.map((name) => keys.names.get(name) ?? 0));
       const kept = this.ledger.pages.findIndex(({ time }) => time >= since);
       if (kept >= 0) await this.#keep(kept);
-      if (added.length === 0 && known.length === names.length) return;
       if (added.length > 0) {
         this.#adoptSearch({ ...this.#searched, next: deploymentBlock });
-        changes.push({ put: SEARCH, value: this.#searched as unknown as StoreValue });
+        changes.push(searchRecord(this.#searched));
       }
     }
-    await this.#stored.change([...changes, { put: KEYS, value: names }]);
+    await this.#stored.change(changes);
   }
 
   /** Number of the newest block at the last scan. */
@@ -157,17 +159,19 @@ export class PoolSync {
   /**
    * Stores the result of a search. If it found payments, the next scan reads the pages from the first of them on again, because
    * a later event may spend them. Do not call it concurrently with a scan.
+   * @returns false if the blocks have to be searched again, because the chain was reorganized meanwhile
    */
-  async addSearched({ from, to, found }: SearchedBlocks): Promise<void> {
-    if (this.#searched.next !== from) return;
+  async addSearched({ from, to, found }: SearchedBlocks): Promise<boolean> {
+    const isKept = this.#searched.next === from && to <= (this.ledger.last?.to ?? -1);
+    if (!isKept) return false;
     const searched = { next: to + 1, found: [...this.#searched.found, ...found] };
-    const record = { put: SEARCH, value: searched as unknown as StoreValue };
     const first = Math.min(...found.map(({ blockNumber }) => blockNumber));
     const kept = this.ledger.pages.findIndex((page) => page.to >= first);
-    this.#adoptSearch(searched);
-    // In one batch, so that after a crash no found payment is missing.
-    if (kept < 0) await this.#stored.change([record]);
-    else await this.#keep(kept, [record]);
+    if (kept < 0) {
+      await this.#stored.change([searchRecord(searched)]);
+      this.#adoptSearch(searched);
+    } else await this.#keep(kept, searched);
+    return true;
   }
 
   #adoptSearch(record: SearchRecord): void {
@@ -234,16 +238,23 @@ export class PoolSync {
     if (index >= 0) await this.#keep(index);
   }
 
-  /** @param also changes of the same batch */
-  async #keep(count: number, also: readonly StoreChange[] = []): Promise<number> {
+  /**
+   * Removes all pages but the first ones.
+   * @param searched the record of the search from now on. Default: it searches the removed blocks again
+   */
+  async #keep(count: number, searched?: SearchRecord): Promise<number> {
     const { pages } = this.ledger;
     const gone = pages.slice(count);
-    if (gone.length === 0) return 0;
-    await this.#stored.change([...gone.map(({ from }) => ({ delete: pageKey(from) })), ...also]);
+    const [first, last] = [gone[0], gone.at(-1)];
+    if (first === undefined || last === undefined) return 0;
+    const record = searched ?? { ...this.#searched, next: Math.min(this.#searched.next, first.from) };
+    // In one batch, so that a found payment never remains unread after a crash.
+    await this.#stored.change([...gone.map(({ from }) => ({ delete: pageKey(from) })), searchRecord(record)]);
+    this.#adoptSearch(record);
     while (pages.length > count) this.ledger.removeLast();
-    this.checked = Math.min(this.checked, gone[0]!.from - 1);
+    this.checked = Math.min(this.checked, first.from - 1);
     this.#rebuildScanner();
-    return gone.at(-1)!.to - gone[0]!.from + 1;
+    return last.to - first.from + 1;
   }
 
   /** Read from a node that has the ledger's chain, because proofs expire by this block's time. */

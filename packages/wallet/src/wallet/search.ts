@@ -29,11 +29,12 @@ export async function search(
     const searched = await sync.searchNext(signal);
     if (searched === undefined) return count;
     // Only this part excludes payments.
-    await lock.run(async () => {
-      await sync.addSearched(searched);
-      if (searched.found.length > 0) await scan(signal);
+    count += await lock.run(async () => {
+      const { length } = searched.found;
+      if (!(await sync.addSearched(searched))) return 0;
+      if (length > 0) await scan(signal);
+      return length;
     }, signal);
-    count += searched.found.length;
     onProgress?.({ block: searched.to, to: searched.end });
   }
 }

@@ -1,0 +1,216 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Month } from "@sotto/protocol";
+import { POOL } from "@sotto/test-chain/pool";
+import { anyRejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { MemoryStore, type Store, ViewingWallet, type Wallet } from "@sotto/wallet";
+import { SqliteStore } from "@sotto/wallet/sqlite";
+import { expect } from "chai";
+import { MARCH, paidLate, SEARCHER } from "./support/late.ts";
+import { dyingStore, URL, type World, watchedStore } from "./support/world.ts";
+
+type Late = Awaited<ReturnType<typeof paidLate>>;
+
+describe("a search", function () {
+  slow(this, "a wallet is reopened after every write");
+  let world: World;
+  let merchant: Wallet;
+  let pay: Late["pay"];
+  beforeEach(async () => {
+    ({ world, merchant, pay } = await paidLate());
+    await merchant.scan();
+  });
+
+  const open = (store: Store = new MemoryStore()) => world.wallet({ seed: SEARCHER, store });
+  const amounts = (wallet: Wallet) => wallet.notes().map(({ amount, month, state }) => [amount, month, state]);
+  const FIRST = [300n, MARCH, "spendable"];
+  const BOTH = [FIRST, [900n, MARCH, "spendable"]];
+
+  /** Spends the late note by a payment that leaves 150 base units, from a wallet that found it. */
+  async function spendLate(): Promise<void> {
+    const recipient = { ...world.recipient(await world.wallet()) };
+    world.settle(await merchant.pay({ recipient, amount: 750n, resourceUrl: URL }));
+    await world.append();
+  }
+
+  it("finds a payment to March's address that was made in May, which a scan does not see", async () => {
+    expect(amounts(merchant)).to.deep.equal([FIRST]);
+    expect(await merchant.search()).to.equal(1);
+    expect(amounts(merchant)).to.deep.equal(BOTH);
+    expect(merchant.balance().spendable).to.equal(1_200n);
+    expect(await merchant.search()).to.equal(0);
+  });
+
+  it("makes what it found spendable, and finds that it was spent", async () => {
+    await merchant.search();
+    await spendLate();
+    await merchant.scan();
+    expect(merchant.balance().total).to.equal(450n);
+    // A wallet of the same words sees neither the note nor its spend before its search.
+    const restored = await open();
+    await restored.scan();
+    expect(amounts(restored)).to.deep.equal([FIRST]);
+    expect(await restored.search()).to.equal(1);
+    expect(restored.notes()).to.deep.equal(merchant.notes());
+    expect(restored.notes().map(({ state }) => state)).to.deep.equal(["spendable", "spent", "spendable"]);
+  });
+
+  it("keeps what it found when the wallet is opened again, and after later scans", async () => {
+    const store = new MemoryStore();
+    const wallet = await open(store);
+    await wallet.scan();
+    await wallet.search();
+    await pay("2027-05" as Month, 55n);
+    const reopened = await open(store);
+    await reopened.scan();
+    expect(reopened.balance().total).to.equal(1_255n);
+    expect(await reopened.search()).to.equal(0);
+  });
+
+  it("continues with the blocks that it has not read, and reads each only once", async () => {
+    await merchant.search();
+    await pay(MARCH, 70n);
+    await merchant.scan();
+    expect(merchant.balance().total).to.equal(1_200n);
+    const blocks: number[] = [];
+    expect(await merchant.search({ onProgress: ({ block }) => blocks.push(block) })).to.equal(1);
+    expect(blocks).to.deep.equal([world.chain.height]);
+    expect(merchant.balance().total).to.equal(1_270n);
+  });
+
+  it("stops when its signal is aborted, and continues later", async () => {
+    const store = new MemoryStore();
+    const wallet = await world.wallet({ seed: SEARCHER, store, rangeSize: 2 });
+    await wallet.scan();
+    const stop = new AbortController();
+    const reason = new Error("a payment begins");
+    const stopped = wallet.search({ signal: stop.signal, onProgress: () => stop.abort(reason) });
+    expect(await anyRejection(stopped)).to.equal(reason);
+    expect(await wallet.search()).to.equal(1);
+    expect(wallet.balance().total).to.equal(1_200n);
+  });
+
+  it("lets payments be made meanwhile", async () => {
+    const recipient = world.recipient(await world.wallet());
+    const request = { recipient, amount: 100n, resourceUrl: URL };
+    const [found, payment] = await Promise.all([merchant.search(), merchant.pay(request)]);
+    expect(found).to.equal(1);
+    world.settle(payment);
+    await world.append();
+    await merchant.scan();
+    expect(merchant.balance().total).to.equal(1_100n);
+  });
+
+  it("searches blocks again that a reorganization replaced", async () => {
+    world.chain.mineMany(6);
+    await merchant.scan();
+    expect(await merchant.search()).to.equal(1);
+    world.chain.takeBack(8);
+    await pay("2027-05" as Month, 50n);
+    await pay(MARCH, 60n);
+    await merchant.scan();
+    expect(merchant.balance().total).to.equal(350n);
+    expect(await merchant.search()).to.equal(1);
+    expect(merchant.balance().total).to.equal(410n);
+  });
+
+  it("loses nothing if the process dies between any two writes", async () => {
+    await merchant.search();
+    await spendLate();
+    await merchant.scan();
+    const find = async (store: Store) => {
+      const wallet = await open(store);
+      await wallet.scan();
+      await wallet.search();
+    };
+    let writes = 0;
+    await find(
+      watchedStore(new MemoryStore(), () => {
+        writes += 1;
+      }),
+    );
+    expect(writes).to.be.greaterThan(4);
+    for (const after of [false, true])
+      for (let n = 0; n < writes; n += 1) {
+        const title = `${after ? "after" : "before"} write ${n} of ${writes}`;
+        const disk = new MemoryStore();
+        const death = await anyRejection(find(dyingStore(disk, n, after)));
+        expect(death.message, title).to.equal("the process died");
+        const reopened = await open(disk);
+        await reopened.scan();
+        await reopened.search();
+        expect(reopened.notes(), title).to.deep.equal(merchant.notes());
+      }
+  });
+
+  it("loses nothing if a write fails while the process lives", async () => {
+    const disk = new MemoryStore();
+    let isFull = false;
+    const store = watchedStore(disk, () => {
+      if (isFull) throw new Error("the disk is full");
+    });
+    const wallet = await open(store);
+    await wallet.scan();
+    isFull = true;
+    expect((await anyRejection(wallet.search())).message).to.equal("the disk is full");
+    isFull = false;
+    await wallet.scan();
+    expect(await wallet.search()).to.equal(1);
+    expect(wallet.balance().total).to.equal(1_200n);
+  });
+
+  it("is finished by the next scan if the process is killed between the record and the scan", async () => {
+    const path = join(temporaryFolder("search"), "wallet.sqlite");
+    const child = fork(join(import.meta.dirname, "support", "killed-search.ts"), [path]);
+    expect(await once(child, "exit")).to.deep.equal([null, "SIGKILL"]);
+    const store = new SqliteStore(path);
+    const wallet = await open(store);
+    expect(wallet.balance().total).to.equal(0n);
+    await wallet.scan();
+    expect(amounts(wallet)).to.deep.equal(BOTH);
+    await store.close();
+  });
+
+  describe("of a viewing wallet", () => {
+    const view = (months: readonly string[], store: Store = new MemoryStore()) =>
+      ViewingWallet.open({
+        chain: world.chain,
+        chainId: 31337n,
+        pool: POOL,
+        deploymentBlock: 0,
+        finality: 0,
+        keys: merchant.viewingKeys({ months: months as Month[] }),
+        store,
+      });
+
+    it("finds the payment with March's key, and nothing with those of April and May", async () => {
+      const march = await view([MARCH]);
+      await march.scan();
+      expect(march.total()).to.equal(300n);
+      expect(await march.search()).to.equal(1);
+      expect(march.received().map(({ amount, month }) => [amount, month])).to.deep.equal([
+        [300n, MARCH],
+        [900n, MARCH],
+      ]);
+      const others = await view(["2027-04", "2027-05"]);
+      await others.scan();
+      expect(await others.search()).to.equal(0);
+      expect(others.received()).to.deep.equal([]);
+    });
+
+    it("begins again with a key that it did not have before", async () => {
+      const store = new MemoryStore();
+      const april = await view(["2027-04"], store);
+      await april.scan();
+      expect(await april.search()).to.equal(0);
+      const both = await view(["2027-04", MARCH], store);
+      await both.scan();
+      expect(both.total()).to.equal(300n);
+      expect(await both.search()).to.equal(1);
+      expect(both.total()).to.equal(1_200n);
+    });
+  });
+});

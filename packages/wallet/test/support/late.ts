@@ -1,0 +1,29 @@
+import type { Month } from "@sotto/protocol";
+import { URL, World } from "./world.ts";
+
+/** Seed of the merchant that is paid late. */
+export const SEARCHER = new Uint8Array(32).map((_, i) => 13 * i + 5);
+export const MARCH = "2027-03" as Month;
+
+const timeOf = (date: string): number => Date.parse(date) / 1000;
+
+/**
+ * A merchant that a program without months pays: 900 base units to its address of March, in May. The chain is the same in
+ * each process that calls this.
+ */
+export async function paidLate() {
+  const world = new World();
+  world.chain.time = timeOf("2027-03-10T00:00:00Z");
+  const payer = await world.funded([5_000n, 5_000n], { seed: new Uint8Array(32).map((_, i) => 3 * i + 9) });
+  const merchant = await world.wallet({ seed: SEARCHER });
+  const pay = async (month: Month, amount: bigint) => {
+    const recipient = { ...world.recipient(merchant), shieldedAddress: merchant.addressOfMonth(month) };
+    world.settle(await payer.pay({ recipient, amount, resourceUrl: URL }));
+    await world.append();
+  };
+  await pay(MARCH, 300n);
+  world.chain.time = timeOf("2027-05-20T00:00:00Z");
+  world.chain.mine();
+  await pay(MARCH, 900n);
+  return { world, payer, merchant, pay };
+}
