@@ -172,7 +172,6 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
 
     it("show a seed's words only on request", async () => {
       expect(await payer.refused(["export", "--words"], 3)).to.equal("NOT_CONFIRMED");
-      expect(await payer.refused(["export", "--viewing-key"], 3)).to.equal("NOT_CONFIRMED");
       const { words } = await payer.json<{ words: string }>(["export", "--words", "--show-secret"]);
       expect(words).to.equal(readFileSync(join(payer.home, "seed"), "utf8").trim());
     });

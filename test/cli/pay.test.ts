@@ -274,11 +274,16 @@ describe("sotto: paying", function () {
   });
 
   describe("to an address", () => {
-    it("rejects a viewing key of another pool or address", async () => {
-      const text = (await merchant.run(["export", "--viewing-key", "--show-secret"])).stdout;
+    it("takes a viewing key from the environment, and rejects one of another pool or address", async () => {
+      const text = (await merchant.run(["view-key", "--lasting", "--out", "-"])).stdout;
       const { shieldedAddress } = await payer.json<{ shieldedAddress: string }>(["address"]);
-      for (const change of [{ pool: `0x${"5b".repeat(20)}` }, { chainId: "1" }, { shieldedAddress }]) {
-        const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...JSON.parse(text), ...change }) };
+      const { keys, ...fields } = JSON.parse(text) as { keys: object[] };
+      for (const change of [
+        { pool: `0x${"5b".repeat(20)}` },
+        { chainId: "1" },
+        { keys: [{ ...keys[0], shieldedAddress }] },
+      ]) {
+        const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...fields, keys, ...change }) };
         expect(await merchant.refused(["receive"], 9, { env })).to.equal("KEY_MISSING");
       }
       await merchant.json(["receive"], { env: { SOTTO_VIEWING_KEY: text } });
@@ -287,7 +292,7 @@ describe("sotto: paying", function () {
     it("sends a payment that the recipient sees with its viewing key", async () => {
       const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
       const key = merchant.path("viewing.json");
-      await merchant.json(["export", "--viewing-key", "-o", key]);
+      await merchant.json(["view-key", "--lasting", "-o", key]);
       const watching: string[] = [];
       const watcher = merchant.start(["receive", "--watch", "--json", "--viewing-key", key], {
         env: { SOTTO_SEED: "" },

@@ -19,6 +19,8 @@ export interface Context {
   readonly environment: Environment;
   /** Aborted on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** The time, ms since the Unix epoch. */
+  readonly now: () => number;
   /** What the program's sets add to the command. */
   readonly program: Pick<Program, "errors" | "methods">;
   /** See RunOptions. */

@@ -22,6 +22,8 @@ export interface RunOptions {
   environment: Environment;
   /** Interrupts the command, which then ends with 130. */
   signal: AbortSignal;
+  /** Returns the time, ms since the Unix epoch. Default: Date.now. */
+  clock?: (() => number) | undefined;
   /** The version of the program, which `--version` prints. */
   version: string;
   /** Add commands, their errors and ways to pay. Default: none. */
@@ -77,9 +79,10 @@ async function execute(
     return EXIT.ok.code;
   }
   const parsed = new Arguments(rest, { ...COMMON, ...command.options }, command.positionals);
-  const { streams, environment, signal, prover } = options;
+  const { streams, environment, signal, prover, clock: now = Date.now } = options;
   const home = new Home(parsed.text("home") ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
-  const result = await command.run({ args: parsed, output, streams, home, environment, signal, program, prover });
+  const context = { args: parsed, output, streams, home, environment, signal, now, program, prover };
+  const result = await command.run(context);
   if (result !== undefined) output.result(result);
   return EXIT.ok.code;
 }

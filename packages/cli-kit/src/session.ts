@@ -33,7 +33,7 @@ export async function withWallet<T>(
   spending: boolean,
   action: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const { home, environment, output, prover } = context;
+  const { home, environment, output, prover, now } = context;
   const config = readConfig(home);
   const { artifacts, service } = config;
   if (spending && artifacts === undefined && service === undefined)
@@ -48,6 +48,7 @@ export async function withWallet<T>(
       environment,
       chain,
       prover,
+      clock: now,
       onDownload: (progress) => output.progress(describeDownload(progress)),
       onCacheError: ({ message }) => output.note(message),
     });

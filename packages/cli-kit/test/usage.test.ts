@@ -6,6 +6,7 @@ import { BAD, BAD_OPTIONS, describeUsage, refuses } from "./support/usage.ts";
 const { commands } = compose([]);
 const ADDRESS = `0x${"56".repeat(20)}`;
 const SHIELDED = `0x0b${"00".repeat(63)}`;
+const MONTHS = ["x", "2026-13", "2026-1", "1999-12", "2019-12", "2100-01", "2026-01-01"];
 const { amounts, counts, addresses, urls, files } = BAD;
 
 const bad = {
@@ -21,11 +22,15 @@ const bad = {
   data: ["@/nowhere/at/all"],
   deployment: files,
   finality: [...counts, "1001"],
-  from: ["x", "2026-13", "2026-1", "1999-12", "2020-01", "2999-01", "3000-01"],
+  first: MONTHS,
+  from: MONTHS,
   "from-block": counts,
   header: ["x", "a b: c", ": c", "a: b\nc: d", "X-Payment-Proof: {}"],
+  month: MONTHS,
+  months: [...counts, "0", "14"],
   method: ["get", "G E T", "", "POST\n"],
   notes: [...counts, "0", "65"],
+  phone: ["x", "4155550123", "+1"],
   pool: addresses,
   receipt: files,
   rpc: urls,
@@ -54,6 +59,9 @@ const valid = {
   refund: ["x:1", "--to", SHIELDED, "--yes"],
   totals: ["--auditor", "me", "--amounts"],
   "totals check": ["FILE"],
+  "view-key": ["--from", "2026-01", "--to", "2026-03", "--out", "-"],
+  "audit-key": ["--from", "2026-01", "--to", "2026-03", "--out", "-"],
+  audit: ["FILE"],
   export: ["--words", "--show-secret"],
   restore: ["FILE"],
 };
@@ -75,8 +83,18 @@ describe("usage", () => {
       await refuses(home, ["resolve", phone]);
     await refuses(home, ["receipt", "check", "/nowhere/at/all"]);
     await refuses(home, ["payments", "--in", "--out"]);
-    await refuses(home, ["export", "--words", "--viewing-key"]);
     await refuses(home, ["export"]);
+    await refuses(home, ["view-key"]);
+    await refuses(home, ["view-key", "--next", "--lasting"]);
+    await refuses(home, ["view-key", "--next", "--month", "2026-01"]);
+    await refuses(home, ["view-key", "--month", "2026-01", "--to", "2026-02"]);
+    await refuses(home, ["audit-key"]);
+    for (const name of ["view-key", "audit-key"]) {
+      await refuses(home, [name, "--from", "2026-01"]);
+      await refuses(home, [name, "--to", "2026-01"]);
+      await refuses(home, [name, "--from", "2026-02", "--to", "2026-01"]);
+      await refuses(home, [name, "--from", "2020-01", "--to", "2099-12"]);
+    }
     await refuses(home, ["deposit", "1", "--notes", "1", "--notes", "2"]);
     await refuses(home, ["x".repeat(70_000)]);
     await refuses(home, ["deposit", "x".repeat(70_000)]);

@@ -71,7 +71,7 @@ export const WEB_ERRORS = {
   VIEWING_KEY_INVALID: {
     means: "The text is not a viewing key for this pool.",
     cause: "The text was cut off, or is a key of another pool or chain.",
-    remedy: "Export one with `sotto export --viewing-key`, for the same pool.",
+    remedy: "Write one with `sotto view-key`, for the same pool.",
   },
   SERVICE_STATUS_INVALID: {
     means: "The address answers, but it is not a sotto service.",

@@ -96,8 +96,12 @@ export async function openCli(world: CliWorld, tokens = 1_000_000_000n): Promise
   return Object.assign(cli, { account: account.address.toLowerCase() });
 }
 
-export function initArguments(world: CliWorld): string[] {
-  const { node, service, deploymentFile } = world;
+/** What `sotto init` gets. */
+interface InitWorld extends Pick<CliWorld, "node" | "deploymentFile"> {
+  readonly service: Pick<ServiceChild, "url">;
+}
+
+export function initArguments({ node, service, deploymentFile }: InitWorld): string[] {
   return [
     "init",
     "--deployment",

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { deriveKeys, formatViewingKeys } from "@sotto/protocol";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/wallet";
 import { lockFile } from "@sotto/wallet/node";
 import { SqliteStore } from "@sotto/wallet/sqlite";
@@ -17,12 +16,11 @@ const MAX_BACKUP_BYTES = 64 * 1024 * 1024;
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Writes an encrypted backup, or shows the words or a viewing key.",
+  summary: "Writes an encrypted backup, or shows the words.",
   positionals: [],
   options: {
-    output: { value: "FILE", help: "where to write the backup or the viewing key (mode 0600)", short: "o" },
+    output: { value: "FILE", help: "where to write the backup (mode 0600)", short: "o" },
     words: { help: "show the 24 words instead; needs --show-secret" },
-    "viewing-key": { help: "export the viewing key instead: it shows every incoming payment and cannot spend" },
     "show-secret": { help: "allow a secret on standard output" },
   },
   details: [
@@ -32,26 +30,13 @@ export const exportCommand: Command = {
   ],
   async run(context) {
     const { args, home, environment } = context;
-    const [words, viewing, show] = [args.flag("words"), args.flag("viewing-key"), args.flag("show-secret")];
-    if (words && viewing) throw usage("--words and --viewing-key cannot be combined");
     const config = readConfig(home);
     const seed = readSeed(home, environment);
     const file = args.text("output");
-    if (words) {
+    if (args.flag("words")) {
       if (file !== undefined) throw usage("--words writes to standard output only: remove --output");
-      assertAllowed(show);
+      assertAllowed(args.flag("show-secret"));
       return { json: { words: wordsFromSeed(seed) }, text: [wordsFromSeed(seed)] };
-    }
-    if (viewing) {
-      const keys = deriveKeys(seed, config);
-      const { viewingKey } = keys;
-      const lasting = { viewingKey, shieldedAddress: keys.shieldedAddress() };
-      const text = formatViewingKeys({ ownerTag: keys.ownerTag(0), keys: [lasting] }, config);
-      if (file === undefined) assertAllowed(show);
-      else writePrivate(file, `${text}\n`, false);
-      return file === undefined
-        ? { json: JSON.parse(text), text: [text] }
-        : { json: { file }, text: [`viewing key written to ${file}`] };
     }
     if (file === undefined) throw usage("--output FILE is missing: where to write the backup");
     if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} already exists; choose another name`);

@@ -1,4 +1,6 @@
 import type { Command } from "../command.ts";
+import { address } from "./address.ts";
+import { audit } from "./audit.ts";
 import { exportCommand, restore } from "./backup.ts";
 import { deposit } from "./deposit.ts";
 import { init } from "./init.ts";
@@ -11,13 +13,16 @@ import { receive } from "./receive.ts";
 import { refund } from "./refund.ts";
 import { pay, request } from "./request.ts";
 import { send } from "./send.ts";
+import { status } from "./status.ts";
 import { totals, totalsCheck } from "./totals.ts";
-import { address, balance, notes } from "./wallet.ts";
+import { auditKey, viewKey } from "./view-key.ts";
+import { balance, notes } from "./wallet.ts";
 import { merge, withdraw } from "./withdraw.ts";
 
 /** The commands of every program, in the order of `sotto --help`. */
 export const COMMANDS: readonly Command[] = [
   init,
+  status,
   address,
   deposit,
   balance,
@@ -34,11 +39,14 @@ export const COMMANDS: readonly Command[] = [
   recipient,
   link,
   resolve,
+  viewKey,
   receive,
   payments,
   receipt,
   receiptCheck,
   refund,
+  auditKey,
+  audit,
   totals,
   totalsCheck,
   exportCommand,

@@ -19,11 +19,11 @@ export function registryOf({ args }: Context, config: Config): SottoService {
 }
 
 /** The part of the wallet that a binding covers. Needs neither the chain nor the store. */
-function signedWallet({ home, environment }: Context, { chainId, pool, token, deploymentBlock }: Config) {
+function signedWallet({ home, environment, now }: Context, { chainId, pool, token, deploymentBlock }: Config) {
   return {
     pool: { chainId, pool, token, deploymentBlock, smallestDeposit: 0n },
     shieldedAddress: shieldedAddressOf(readSeed(home, environment), { chainId, pool }),
-    now: () => Date.now(),
+    now,
   };
 }
 

@@ -1,56 +1,44 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Received, ViewingWallet } from "@sotto/wallet";
-import { lockFile } from "@sotto/wallet/node";
-import { SqliteStore } from "@sotto/wallet/sqlite";
-import { keccak256, toUtf8Bytes } from "ethers";
+import type { ViewingKeys } from "@sotto/protocol";
+import type { Received } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
-import { toJson } from "../frame/output.ts";
+import { type Result, toJson } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
-import { viewingKeysOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
+import { addressesText, byMonth, incomeOf, monthsOfKeys, scanViewing, withViewing } from "../viewing.ts";
 
 const POLL_INTERVAL_MS = 500;
 
 export const receive: Command = {
   name: "receive",
-  summary: "Shows incoming payments with a viewing key; can watch for more.",
+  summary: "Shows incoming payments with viewing keys; can watch for more.",
   positionals: [],
   options: {
     watch: { help: "run until Ctrl-C and print each payment once it is confirmed" },
     "viewing-key": {
       value: "FILE",
-      help: "a file of `sotto export --viewing-key`; default: SOTTO_VIEWING_KEY, else this wallet's key",
+      help: "a file of `sotto view-key`; default: SOTTO_VIEWING_KEY, else all of this wallet's keys",
     },
     since: { value: "BLOCK", help: "only payments in this block or later" },
   },
   details: [
-    "No spending key is needed: a server that shows incoming payments gets the viewing key alone. With --watch and",
-    "--json, every line is one JSON object.",
+    "No spending key is needed: a server that shows incoming payments gets viewing keys alone. Payments are listed by the",
+    "month of the address that was paid. With --watch and --json, every line is one JSON object.",
   ],
   async run(context) {
-    const { args, home, output, signal } = context;
-    const keys = viewingKeysOf(context, args.text("viewing-key"));
+    const { args, output, signal } = context;
     const since = args.integer("since", 0, Number.MAX_SAFE_INTEGER) ?? 0;
-    return withChain(context, async (chain, config) => {
-      // Each wallet has a separate store, so that one process can watch while another pays.
-      const name = `viewing-${keccak256(toUtf8Bytes(String(keys.ownerTag))).slice(2, 18)}`;
-      const release = lockFile(home.path(`${name}.lock`));
-      const store = new SqliteStore(home.path(`${name}.sqlite`));
-      try {
-        const { chainId, pool, token, deploymentBlock, finality } = config;
-        const deployment = { chain, chainId, pool, token, deploymentBlock, finality };
-        const wallet = await ViewingWallet.open({ ...deployment, keys, store });
-        const onProgress = ({ block, height }: { block: number; height: number }) =>
-          output.progress(`reading block ${block} of ${height}`);
+    return withChain(context, (chain, config) =>
+      withViewing(context, { chain, config, file: args.text("viewing-key") }, async (viewing) => {
         const look = async () => {
-          await wallet.scan({ onProgress, signal });
-          return wallet.received().filter(({ blockNumber }) => blockNumber >= since);
+          const toBlock = await scanViewing(context, chain, viewing.wallet);
+          return { toBlock, received: incomeOf(viewing).filter(({ blockNumber }) => blockNumber >= since) };
         };
-        if (!args.flag("watch")) return summary(await look(), wallet.total(), config);
+        if (!args.flag("watch")) return summary({ ...(await look()), since, keys: viewing.keys }, config);
         const shown = new Set<string>();
         for (;;) {
-          for (const payment of (await look()).filter(({ confirmed }) => confirmed)) {
+          for (const payment of (await look()).received.filter(({ confirmed }) => confirmed)) {
             // After a reorganization, the same payment may be in another transaction and is printed again.
             const id = `${payment.transactionHash}:${payment.leafIndex}`;
             if (shown.has(id)) continue;
@@ -60,19 +48,20 @@ export const receive: Command = {
           }
           await sleep(POLL_INTERVAL_MS, undefined, { signal });
         }
-      } finally {
-        await store.close();
-        release();
-      }
-    });
+      }),
+    );
   },
 };
 
-function fields({ amount, origin, leafIndex, blockNumber, transactionHash, confirmed }: Received, config: Config) {
+function fields(
+  { amount, origin, month, leafIndex, blockNumber, transactionHash, confirmed }: Received,
+  config: Config,
+) {
   return {
     id: `${transactionHash}:${leafIndex}`,
     ...amountFields(amount, config),
     origin,
+    month: month ?? null,
     transaction: transactionHash,
     block: blockNumber,
     leafIndex,
@@ -88,9 +77,47 @@ function row(
   return [String(blockNumber), money(amount, config), state, `${transactionHash}:${leafIndex}`];
 }
 
-function summary(received: readonly Received[], total: bigint, config: Config) {
+/** The sum of what is confirmed. */
+const totalOf = (received: readonly Received[]): bigint =>
+  received.reduce((total, { amount, confirmed }) => (confirmed ? total + amount : total), 0n);
+
+interface Report {
+  readonly received: readonly Received[];
+  readonly keys: ViewingKeys;
+  /** First and last block that were read, both included. */
+  readonly since: number;
+  readonly toBlock: number;
+}
+
+function summary({ received, keys, since, toBlock }: Report, config: Config): Result {
+  const groups = byMonth(received).map(({ month, items }) => ({ month, items, total: totalOf(items) }));
+  const from = since === 0 ? "" : `from block ${since} `;
+  const unknown = "payments to other addresses of the wallet, and what the wallet spends";
   return {
-    json: { total: amountFields(total, config), received: received.map((payment) => fields(payment, config)) },
-    text: [...table(received.map((payment) => row(payment, config))), `total ${money(total, config)}`],
+    json: {
+      total: amountFields(totalOf(received), config),
+      months: groups.map(({ month, items, total }) => ({
+        month: month ?? null,
+        payments: items.length,
+        ...amountFields(total, config),
+      })),
+      received: received.map((payment) => fields(payment, config)),
+      covers: {
+        months: monthsOfKeys(keys),
+        lasting: keys.keys.some(({ month }) => month === undefined),
+        since,
+        toBlock,
+      },
+      unknown,
+    },
+    text: [
+      ...groups.flatMap(({ month, items, total }) => [
+        `${month ?? "lasting address"}: ${money(total, config)}`,
+        ...table(items.map((payment) => ["", ...row(payment, config)])),
+      ]),
+      `total ${money(totalOf(received), config)}`,
+      `This covers ${addressesText(keys)}, ${from}up to block ${toBlock}.`,
+      `It cannot know ${unknown}.`,
+    ],
   };
 }

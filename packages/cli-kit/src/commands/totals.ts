@@ -1,11 +1,11 @@
 import type { ViewingKey } from "@sotto/protocol";
-import { ethersProvider } from "@sotto/wallet";
+import { ethersProvider, viewingKeysOf } from "@sotto/wallet";
 import { assertTotals, calldataSignals, proveTotals } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { usage } from "../frame/errors.ts";
 import { writePrivate } from "../home/files.ts";
-import { viewingKeysOf } from "../home/viewing-key.ts";
+import { givenViewingKeys, walletKeysOf } from "../home/viewing-keys.ts";
 import { withChain } from "../session.ts";
 import { readJson } from "./receipt.ts";
 
@@ -27,7 +27,11 @@ export const totals: Command = {
     "to-block": { value: "N", help: "last block; default: the newest final block" },
     amounts: { help: "show each amount, not only the total" },
     "show-rest": { help: "show the amounts of payments that name another wallet; these cannot be hidden" },
-    "viewing-key": { value: "FILE", help: "a file of `sotto export --viewing-key` instead of this wallet's key" },
+    month: {
+      value: "MONTH",
+      help: "the month whose address was paid; default: the lasting address, or the file's only key",
+    },
+    "viewing-key": { value: "FILE", help: "a file of `sotto view-key` instead of this wallet's keys" },
     output: { value: "FILE", help: "write to this file instead of standard output", short: "o" },
   },
   details: [
@@ -42,7 +46,7 @@ export const totals: Command = {
       throw usage("--wallet ADDRESS is missing; without it, use --amounts");
     const wallet = named ?? ZERO_ADDRESS;
     const [from, to] = ["from-block", "to-block"].map((name) => args.integer(name, 0, Number.MAX_SAFE_INTEGER));
-    const [key] = viewingKeysOf(context, args.text("viewing-key")).keys as [ViewingKey];
+    const { viewingKey, shieldedAddress } = keyOf(context);
     return withChain(context, async (chain, config) => {
       const confirmations = config.finality + 1;
       const { number: height } = await chain.newest();
@@ -52,7 +56,8 @@ export const totals: Command = {
         chain,
         chainId: config.chainId,
         pool: config.pool,
-        ...key,
+        viewingKey,
+        shieldedAddress,
         wallet,
         auditor,
         fromBlock: from ?? config.deploymentBlock,
@@ -73,6 +78,23 @@ export const totals: Command = {
     });
   },
 };
+
+/** The key of the address whose income is proved. @throws CliError USAGE, KEY_MISSING, KEY_FILE_UNSAFE */
+function keyOf(context: Context): ViewingKey {
+  const { args } = context;
+  const month = args.month("month");
+  const given = givenViewingKeys(context, args.text("viewing-key"));
+  const selection = month === undefined ? { lasting: true } : { months: [month] };
+  const { keys } = given ?? viewingKeysOf(walletKeysOf(context), selection);
+  const found = month === undefined && keys.length === 1 ? keys[0] : keys.find((key) => key.month === month);
+  if (found === undefined)
+    throw usage(
+      month === undefined
+        ? "the file has the keys of several months: choose one with --month MONTH"
+        : `the file has no key of ${month}; write it with \`sotto view-key --month ${month}\``,
+    );
+  return found;
+}
 
 export const totalsCheck: Command = {
   name: "totals check",

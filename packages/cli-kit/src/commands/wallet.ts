@@ -1,21 +1,6 @@
-import { shieldedAddressOf } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, listed, money, table } from "../format.ts";
-import { readConfig } from "../home/config.ts";
-import { readSeed } from "../home/seed.ts";
 import { scan, withWallet } from "../session.ts";
-
-export const address: Command = {
-  name: "address",
-  summary: "Shows this wallet's shielded address, which is public.",
-  positionals: [],
-  options: {},
-  details: [],
-  async run({ home, environment }) {
-    const shieldedAddress = shieldedAddressOf(readSeed(home, environment), readConfig(home));
-    return { json: { shieldedAddress }, text: [shieldedAddress] };
-  },
-};
 
 export const balance: Command = {
   name: "balance",

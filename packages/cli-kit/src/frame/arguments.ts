@@ -1,5 +1,13 @@
 import { parseArgs } from "node:util";
-import { invisibleCharacter, parseAddress, parseDecimalAmount, SottoError, trimPasted } from "@sotto/protocol";
+import {
+  invisibleCharacter,
+  type Month,
+  parseAddress,
+  parseDecimalAmount,
+  parseMonth,
+  SottoError,
+  trimPasted,
+} from "@sotto/protocol";
 import { usage } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 
@@ -92,6 +100,12 @@ export class Arguments {
     return value === undefined ? undefined : toAmount(value, `--${name}`, decimals);
   }
 
+  /** An option's month. @throws CliError USAGE */
+  month(name: string): Month | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : toMonth(value, `--${name}`);
+  }
+
   /** An option's address, in lower case. @throws CliError USAGE */
   address(name: string): string | undefined {
     const value = this.text(name);
@@ -167,6 +181,15 @@ function toInteger(value: string, name: string, min: number, max: number): numbe
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= min && number <= max)) throw usage(`${name} must be a whole number from ${min} to ${max}`);
   return number;
+}
+
+function toMonth(value: string, name: string): Month {
+  try {
+    return parseMonth(trimPasted(value), name);
+  } catch {
+    // The protocol's message repeats the value.
+    throw usage(`${name} must be a month from 2020-01 to 2099-12, such as 2026-12`);
+  }
 }
 
 export function toAmount(value: string, name: string, decimals: number): bigint {

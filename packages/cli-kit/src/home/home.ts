@@ -35,6 +35,11 @@ export class Home {
     return `${this.store}.lock`;
   }
 
+  /** The record of the schedule and keys that this wallet issued to its resource servers. */
+  get months(): string {
+    return this.path("months.json");
+  }
+
   /** Creates the folder, which only its owner can enter. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });

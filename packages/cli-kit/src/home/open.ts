@@ -35,7 +35,8 @@ export const chainOf = (
   );
 
 /** Options for opening the wallet of a folder. */
-export interface OpenHomeOptions extends Pick<OpenWalletOptions, "onDownload" | "onCacheError" | "prover" | "signal"> {
+export interface OpenHomeOptions
+  extends Pick<OpenWalletOptions, "clock" | "onDownload" | "onCacheError" | "prover" | "signal"> {
   /** Environment variables; `SOTTO_SEED` replaces the key's file. */
   readonly environment: Environment;
   /** Default: the chain of the config. */

@@ -35,6 +35,8 @@ export class DeadHome {
   readonly folder = temporaryFolder("dead");
   readonly home = join(this.folder, "home");
   readonly words = createSeedWords();
+  /** The time of the commands, ms; undefined for the machine's. */
+  time: number | undefined;
 
   readonly #sets: readonly CommandSet[];
 
@@ -81,6 +83,7 @@ export class DeadHome {
       environment,
       signal,
       version: DEAD_VERSION,
+      clock: () => this.time ?? Date.now(),
       sets,
     });
     return { code, stdout: out, stderr: error };
@@ -88,6 +91,11 @@ export class DeadHome {
 
   read(name: string): string {
     return readFileSync(join(this.folder, name), "utf8");
+  }
+
+  /** Deletes a file. */
+  remove(name: string): void {
+    rmSync(join(this.folder, name));
   }
 
   /** Deletes the wallet. */

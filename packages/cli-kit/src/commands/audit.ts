@@ -1,0 +1,159 @@
+import type { Month, ViewingKeys } from "@sotto/protocol";
+import { MemoryStore, type Received, type Spent } from "@sotto/wallet";
+import type { Command } from "../command.ts";
+import { amountFields, money, table } from "../format.ts";
+import type { Result } from "../frame/output.ts";
+import type { Config } from "../home/config.ts";
+import { readViewingKeys } from "../home/viewing-keys.ts";
+import { withChain } from "../session.ts";
+import {
+  addressesText,
+  incomeOf,
+  monthsOfKeys,
+  openViewing,
+  scanViewing,
+  searchViewing,
+  spendingOf,
+} from "../viewing.ts";
+
+export const audit: Command = {
+  name: "audit",
+  summary: "Reports income and spending with a file of `sotto audit-key`.",
+  positionals: ["FILE"],
+  options: {},
+  details: [
+    "It lists the payments to the addresses of the file's months, and when the owner paid, merged or withdrew in these",
+    "months, with the change left. It ends with what the report covers and what it cannot know. With a file of",
+    "`sotto view-key`, it lists income only. Only confirmed blocks count. The wallet in this folder needs no funds, and",
+    "nothing of the report is kept in it.",
+  ],
+  async run(context) {
+    const file = context.args.positional(0, "FILE");
+    const keys = readViewingKeys(context, file);
+    return withChain(context, async (chain, config) => {
+      // In memory, so that nothing of the owner's accounts stays in this folder.
+      const viewing = await openViewing(chain, config, keys, new MemoryStore());
+      const height = await scanViewing(context, chain, viewing.wallet);
+      await searchViewing(context, viewing.wallet);
+      const income = incomeOf(viewing).filter(({ confirmed }) => confirmed);
+      const spending = spendingOf(viewing).filter(({ confirmed }) => confirmed);
+      return report({ keys, income, spending, toBlock: height - config.finality }, config);
+    });
+  },
+};
+
+interface Report {
+  readonly keys: ViewingKeys;
+  readonly income: readonly Received[];
+  readonly spending: readonly Spent[];
+  readonly toBlock: number;
+}
+
+const timeOf = ({ timestamp }: { readonly timestamp: number }): string => new Date(1000 * timestamp).toISOString();
+
+/** For people: minutes of UTC. */
+const minuteOf = (one: { readonly timestamp: number }): string => timeOf(one).slice(0, 16).replace("T", " ");
+
+const sum = (income: readonly Received[]): bigint => income.reduce((total, { amount }) => total + amount, 0n);
+
+/** How many there are of something. */
+const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`;
+
+/** What the keys cannot show, as sentences. */
+function unknownOf({ keys }: ViewingKeys): string[] {
+  const change = keys.filter(({ changeKey }) => changeKey !== undefined);
+  return [
+    "Payments to other addresses of the wallet, and its own deposits.",
+    ...(change.length === 0
+      ? ["What the wallet spends: the file has no change keys."]
+      : [
+          "Amounts of payments that the wallet made: only the change of each is shown.",
+          "Spending in other months, and withdrawals that left nothing.",
+          ...(change.length === keys.length ? [] : ["Spending with keys of the file that have no change key."]),
+        ]),
+  ];
+}
+
+/** The report of one key's address. */
+interface Part {
+  /** Undefined for the lasting address. */
+  readonly month: Month | undefined;
+  readonly hasChangeKey: boolean;
+  readonly income: readonly Received[];
+  readonly spending: readonly Spent[];
+}
+
+function textOf({ month, hasChangeKey, income, spending }: Part, config: Config): string[] {
+  const name = month ?? "lasting address";
+  const payments = counted(income.length, "payment", "payments");
+  const times = counted(spending.length, "time", "times");
+  return [
+    `${name} income: ${money(sum(income), config)} in ${payments}`,
+    ...table(income.map((one) => ["", minuteOf(one), money(one.amount, config), placeOf(one)])),
+    `${name} spending: ${hasChangeKey ? times : "unknown, the file has no change key for it"}`,
+    ...table(
+      spending.map((one) => [
+        "",
+        minuteOf(one),
+        one.by === "payment" ? "payment" : "withdrawal or merge",
+        `left ${money(one.change, config)}`,
+        placeOf(one),
+      ]),
+    ),
+    "",
+  ];
+}
+
+const placeOf = ({ blockNumber, leafIndex }: Received | Spent): string => `block ${blockNumber}, leaf ${leafIndex}`;
+
+function report({ keys, income, spending, toBlock }: Report, config: Config): Result {
+  const parts = keys.keys.map(
+    ({ month, changeKey }): Part => ({
+      month,
+      hasChangeKey: changeKey !== undefined,
+      income: income.filter((one) => one.month === month),
+      spending: spending.filter((one) => one.month === month),
+    }),
+  );
+  const unknown = unknownOf(keys);
+  return {
+    json: {
+      total: amountFields(sum(income), config),
+      months: parts.map((part) => ({
+        month: part.month ?? null,
+        income: amountFields(sum(part.income), config),
+        payments: part.income.length,
+        spent: part.hasChangeKey ? part.spending.length : null,
+      })),
+      income: income.map(({ amount, origin, month, transactionHash, blockNumber, leafIndex, ...place }) => ({
+        time: timeOf(place),
+        ...amountFields(amount, config),
+        origin,
+        month: month ?? null,
+        transaction: transactionHash,
+        block: blockNumber,
+        leafIndex,
+      })),
+      spending: spending.map(({ by, change, month, transactionHash, blockNumber, leafIndex, ...place }) => ({
+        time: timeOf(place),
+        by,
+        change: amountFields(change, config),
+        month: month ?? null,
+        transaction: transactionHash,
+        block: blockNumber,
+        leafIndex,
+      })),
+      covers: { months: monthsOfKeys(keys), lasting: keys.keys.some(({ month }) => month === undefined), toBlock },
+      unknown,
+    },
+    text: [
+      ...parts.flatMap((part) => textOf(part, config)),
+      `total income ${money(sum(income), config)}`,
+      "",
+      `This report covers ${addressesText(keys)}, up to block ${toBlock}.`,
+      "It has every payment to them, also before and after their months.",
+      "It cannot know:",
+      ...unknown.map((line) => `- ${line}`),
+    ],
+  };
+}

@@ -1,0 +1,234 @@
+// Keys of months, read with the command line from a real pool in March and April.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
+import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
+import { type Month, parseMonth } from "@sotto/protocol";
+import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
+import {
+  appendCall,
+  type Chain,
+  connectChain,
+  createSeedWords,
+  ethersProvider,
+  MemoryStore,
+  NoteAppender,
+  seedFromWords,
+  sendCall,
+  settleCall,
+  Wallet,
+  withdrawCall,
+} from "@sotto/wallet";
+import { expect } from "chai";
+import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
+import { Cli } from "./support/cli.ts";
+import { initArguments } from "./support/world.ts";
+
+const RESOURCE = "https://data.example/report";
+const ACCOUNT = `0x${"ab".repeat(20)}`;
+const [MARCH, APRIL, MAY] = [parseMonth("2027-03"), parseMonth("2027-04"), parseMonth("2027-05")];
+
+interface Audit {
+  total: { decimal: string };
+  months: { month: string; payments: number; spent: number | null; income: { decimal: string } }[];
+  income: { decimal: string; month: string; time: string }[];
+  spending: { by: string; change: { decimal: string }; month: string }[];
+  covers: { months: string[]; lasting: boolean; toBlock: number };
+  unknown: string[];
+}
+
+describe("sotto: keys of months", function () {
+  slow(this, "a chain of two months");
+  const prover = new TrapdoorProver();
+  const owner = new Cli();
+  const reader = new Cli();
+  let node: DeployedNode;
+  let chain: Chain;
+  let provider: JsonRpcApiProvider;
+  let relayer: JsonRpcSigner;
+  let appender: NoteAppender;
+  let [merchant, payer] = [undefined, undefined] as unknown as [Wallet, Wallet];
+  let time = 0;
+  /** Hashes of the transactions of each month. */
+  const transactions: Record<string, string[]> = { [MARCH]: [], [APRIL]: [] };
+
+  const place = () => {
+    const { chainId, pool, deploymentBlock } = node.deployment;
+    return { chain, chainId: BigInt(chainId), pool, deploymentBlock, finality: 0 };
+  };
+  const open = (words: string) =>
+    Wallet.open({
+      ...place(),
+      seed: seedFromWords(words),
+      store: new MemoryStore(),
+      prover,
+      clock: () => time,
+    });
+  const synchronize = async () => {
+    time = 1000 * (await chain.newest()).timestamp;
+  };
+  const append = async () => {
+    await appender.scan();
+    while (appender.queued > 0) {
+      await sendCall(relayer, appendCall(node.deployment.pool, (await appender.prepare()).append));
+      await appender.scan();
+    }
+    await synchronize();
+  };
+  const pay = async (from: Wallet, shieldedAddress: string, amount: bigint) => {
+    const recipient = { wallet: ACCOUNT, shieldedAddress };
+    const { settle } = await from.pay({ recipient, amount, resourceUrl: RESOURCE });
+    const { hash } = await sendCall(relayer, settleCall(node.deployment.pool, [settle]));
+    await append();
+    return hash;
+  };
+
+  /** In this month, the merchant is paid 2 and 1, pays 0.5 to someone, and withdraws 0.25. */
+  async function live(month: Month): Promise<void> {
+    await provider.send("evm_setNextBlockTimestamp", [Date.parse(`${month}-10T12:00Z`) / 1000]);
+    await provider.send("evm_mine", []);
+    await synchronize();
+    for (const amount of [2_000_000n, 1_000_000n])
+      transactions[month]!.push(await pay(payer, merchant.addressOfMonth(month), amount));
+    transactions[month]!.push(await pay(merchant, payer.shieldedAddress, 500_000n));
+    const withdrawal = await merchant.withdraw({ recipient: ACCOUNT, amount: 250_000n });
+    const { hash } = await sendCall(relayer, withdrawCall(node.deployment.pool, withdrawal.withdraw));
+    transactions[month]!.push(hash);
+    await append();
+  }
+
+  before(async () => {
+    node = await startDeployedNode();
+    const { deployment } = node;
+    chain = connectChain({ urls: [node.url], chainId: BigInt(deployment.chainId) });
+    provider = ethersProvider(chain);
+    relayer = await provider.getSigner(0);
+    appender = await NoteAppender.open({ ...place(), store: new MemoryStore(), prover });
+    const deploymentFile = join(temporaryFolder("audit"), "deployment.json");
+    writeAtomically(deploymentFile, toJson(deployment));
+    const service = { url: "http://127.0.0.1:9/zk" };
+    const init = initArguments({ node, service, deploymentFile });
+    const words = createSeedWords();
+    await owner.json([...init, "--words"], { input: words });
+    await reader.json(init);
+    [merchant, payer] = [await open(words), await open(createSeedWords())];
+    const token = new Contract(deployment.token, ["function mint(address,uint256)"], relayer);
+    await (await token.getFunction("mint")(relayer.address, 20_000_000n)).wait();
+    await synchronize();
+    const { approve, deposit } = await payer.deposit({ amounts: [5_000_000n, 5_000_000n, 5_000_000n, 5_000_000n] });
+    await sendCall(relayer, approve);
+    await sendCall(relayer, deposit);
+    await append();
+    for (const month of [MARCH, APRIL]) await live(month);
+    // A payer who does not use sotto's client pays the address of May in April.
+    await pay(payer, merchant.addressOfMonth(MAY), 100_000n);
+  });
+  after(async () => {
+    provider?.destroy();
+    await node?.stop();
+  });
+
+  /** Writes a file of the owner's keys. @returns its path */
+  async function write(name: string, ...args: string[]): Promise<string> {
+    const file = owner.path(name);
+    await owner.json([...args, "--out", file]);
+    return file;
+  }
+  const audit = (file: string) => reader.json<Audit>(["audit", file], { time });
+
+  it("audit shows income and change of March with the keys of March, and nothing of April", async () => {
+    const report = await audit(await write("march.json", "audit-key", "--month", MARCH));
+    expect(report.total.decimal).to.equal("3");
+    expect(report.income.map(({ decimal, month }) => [decimal, month])).to.deep.equal([
+      ["2", MARCH],
+      ["1", MARCH],
+    ]);
+    for (const { time: moment } of report.income) expect(moment).to.match(/^2027-03-10T/);
+    expect(report.spending.map(({ by, month }) => [by, month])).to.deep.equal([
+      ["payment", MARCH],
+      ["withdrawal", MARCH],
+    ]);
+    expect(report.months).to.deep.equal([
+      { month: MARCH, payments: 2, spent: 2, income: { amount: "3000000", decimal: "3" } },
+    ]);
+    expect(report.covers).to.deep.include({ months: [MARCH], lasting: false });
+    const text = JSON.stringify(report);
+    for (const hash of transactions[MARCH]!) expect(text).to.include(hash);
+    for (const hash of transactions[APRIL]!) expect(text).to.not.include(hash);
+  });
+
+  it("audit shows nothing with the keys of a month without payments", async () => {
+    const report = await audit(await write("february.json", "audit-key", "--month", "2027-02"));
+    expect([report.income, report.spending, report.total.decimal]).to.deep.equal([[], [], "0"]);
+  });
+
+  it("audit finds a payment that came before the month of its address", async () => {
+    const report = await audit(await write("may.json", "audit-key", "--month", MAY));
+    expect(report.income.map(({ decimal, month }) => [decimal, month])).to.deep.equal([["0.1", MAY]]);
+    expect(report.income[0]!.time).to.match(/^2027-04/);
+  });
+
+  it("audit shows both months with the keys of both", async () => {
+    const report = await audit(await write("both.json", "audit-key", "--from", MARCH, "--to", APRIL));
+    expect(report.months.map(({ month, payments, spent }) => [month, payments, spent])).to.deep.equal([
+      [MARCH, 2, 2],
+      [APRIL, 2, 2],
+    ]);
+    expect(report.total.decimal).to.equal("6");
+  });
+
+  it("audit keeps nothing in the reader's folder", async () => {
+    expect(readdirSync(reader.home).sort()).to.deep.equal(["config.json", "seed"]);
+  });
+
+  it("audit shows income only with viewing keys, and says so", async () => {
+    const report = await audit(await write("viewing.json", "view-key", "--month", MARCH));
+    expect([report.income.length, report.spending.length, report.months[0]!.spent]).to.deep.equal([2, 0, null]);
+    expect(report.unknown.join()).to.include("no change keys");
+  });
+
+  it("audit says in its text what it covers and cannot know, in lines of 80 columns", async () => {
+    const { stdout } = await reader.run(["audit", owner.path("march.json")], { time });
+    expect(stdout).to.match(/^2027-03 income: 3 USDC in 2 payments$/m);
+    expect(stdout).to.match(/^2027-03 spending: 2 times$/m);
+    expect(stdout).to.match(/^This report covers the addresses of 2027-03, up to block \d+\.$/m);
+    expect(stdout).to.match(/^- Amounts of payments that the wallet made/m);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).to.deep.equal([]);
+  });
+
+  it("receive lists the payments by month, and only those of its keys", async () => {
+    const read = (file?: string) =>
+      (file === undefined ? owner : reader).json<{
+        months: { month: string | null; decimal: string }[];
+        covers: { months: string[]; lasting: boolean };
+      }>(["receive", ...(file === undefined ? [] : ["--viewing-key", file])], { time });
+    const march = await read(owner.path("viewing.json"));
+    expect(march.months.map(({ month, decimal }) => [month, decimal])).to.deep.equal([[MARCH, "3"]]);
+    expect(march.covers).to.deep.include({ months: [MARCH], lasting: false });
+    const all = await read();
+    expect(all.months.map(({ month, decimal }) => [month, decimal])).to.deep.equal([
+      [MARCH, "3"],
+      [APRIL, "3"],
+    ]);
+    expect(all.covers.lasting).to.equal(true);
+    expect(all.covers.months.at(-1)).to.equal("2027-05");
+  });
+
+  it("rejects keys of another wallet's address, of another pool, and damaged files", async () => {
+    const text = JSON.parse((await owner.run(["view-key", "--month", MARCH, "--out", "-"])).stdout);
+    const other = JSON.parse((await owner.run(["view-key", "--month", APRIL, "--out", "-"])).stdout);
+    for (const change of [
+      { pool: `0x${"5b".repeat(20)}` },
+      { chainId: "1" },
+      { ownerTag: "5" },
+      { keys: [{ ...text.keys[0], viewingKey: other.keys[0].viewingKey }] },
+      { keys: [] },
+      { version: 3 },
+    ]) {
+      const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...text, ...change }) };
+      expect(await reader.refused(["receive"], 9, { env, time }), JSON.stringify(change)).to.equal("KEY_MISSING");
+    }
+  });
+});
