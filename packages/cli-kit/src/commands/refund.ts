@@ -1,3 +1,4 @@
+import { decodeShieldedAddress } from "@sotto/protocol";
 import type { WalletNote } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { confirm, YES } from "../ask.ts";
@@ -83,7 +84,9 @@ async function noteOfReceipt(session: Session, file: string, shieldedAddress: st
     confirmations: config.finality + 1,
     challenge: refundChallenge(shieldedAddress),
   });
-  if (checked.recipient.shieldedAddress !== wallet.shieldedAddress)
+  // The addresses of all months have the wallet's tag; `findNote` says whether it was paid at one of them.
+  const tagOf = (address: string) => decodeShieldedAddress(address).ownerTag;
+  if (tagOf(checked.recipient.shieldedAddress) !== tagOf(wallet.shieldedAddress))
     throw new CliError("REFUSED", "the receipt is for a payment to another recipient");
   return findNote(session, ({ leafIndex }) => leafIndex === checked.leafIndex);
 }
