@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment, parseInstructions } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
-import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import type { PaywallEvent, PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
@@ -35,7 +35,7 @@ describe("a paywall does not open", function () {
     );
 
   it("for a recipient without a current signature for this pool", async () => {
-    const { recipient } = paywallOptions(world);
+    const recipient = paywallOptions(world).recipient as PaywallRecipient;
     const [old, next] = [recipient.issuedAt - 300, recipient.issuedAt + 86_400];
     const lies = [{ signature: `0x${"11".repeat(65)}` }, { signature: "0x" }, { issuedAt: old }, { issuedAt: next }];
     for (const lie of [...lies, { service: "https://registry.example" }, { phone: "+14155550100" }])

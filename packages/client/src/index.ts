@@ -35,6 +35,7 @@ export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { createCheckedRequest } from "./fetch/request.ts";
 export { assertSecure } from "./fetch/secure.ts";
 export { openMethod, type Quote, quotePayment, wrapFetch } from "./fetch/wrap.ts";
+export { type AddressesOptions, type AddressesWallet, signAddresses } from "./phone/addresses.ts";
 export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export {
   type BindingOptions,

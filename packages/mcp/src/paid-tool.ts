@@ -95,7 +95,7 @@ class Tools implements ToolPaywall {
   async proofOf(payment: unknown, target: string, signal: AbortSignal): Promise<string | "unavailable" | undefined> {
     const { x402Version, accepted, payload } = fields(payment);
     const { scheme, network } = fields(accepted);
-    const { chain, origin, recipient } = this.#options;
+    const { chain, origin } = this.#options;
     const expected = x402Network(BigInt(chain.chainId));
     if (x402Version !== X402_VERSION || scheme !== X402_SCHEME || network !== expected) return undefined;
     const { paymentToken, txSignature } = fields(payload);
@@ -107,7 +107,7 @@ class Tools implements ToolPaywall {
     const bundle = received.wire;
     // Otherwise the payment would be settled and then refused.
     if (bundle.resourceUrl !== `${origin}${target}`) return undefined;
-    if (bundle.recipientPublicKey !== recipient.wallet.toLowerCase()) return undefined;
+    if (bundle.recipientPublicKey !== this.#core.wallet) return undefined;
     const checked = await this.#core.verifyProofs(received);
     if (checked !== "valid") return checked === "invalid" ? undefined : checked;
     const verified = await this.#service.verify(bundle, { signal });

@@ -2,6 +2,12 @@ import type { ErrorTable } from "./sotto-error.ts";
 
 /** Codes that several packages throw. Each of them copies the definition into its own table. */
 export const SHARED_ERRORS = {
+  ADDRESS_MONTH_MISSING: {
+    means: "A server has no address of this month, so nobody can pay it.",
+    cause: "The last month of its addresses has ended, or the first one has not begun.",
+    remedy: "sign addresses of further months with `sotto address schedule`, and start the server with them",
+    exit: "usage",
+  },
   BODY_TOO_LARGE: {
     means: "The body of a request is larger than the limit.",
     cause: "The program sends a file or text that is larger than this address accepts.",

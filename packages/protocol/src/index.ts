@@ -218,7 +218,21 @@ export {
   tryDecrypt,
   type Viewer,
 } from "./scan/scanner.ts";
-export { checkSchedule } from "./schedule/check.ts";
+export {
+  addressesEnd,
+  assertMonthAddresses,
+  MAX_ADDRESSES_LENGTH,
+  type MonthAddresses,
+  type MonthAddressesJson,
+  type MonthBinding,
+  monthAddressesJson,
+  monthBindings,
+  parseMonthAddresses,
+  type SharedBindingFields,
+  type SignedMonthBinding,
+} from "./schedule/addresses.ts";
+export { AddressBook, type ListedAddress } from "./schedule/book.ts";
+export { checkMonthAddresses, checkSchedule } from "./schedule/check.ts";
 export {
   MAX_SCHEDULE_LENGTH,
   parseSchedule,

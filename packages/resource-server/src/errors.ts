@@ -1,4 +1,4 @@
-import { createErrorClass } from "@sotto/protocol";
+import { createErrorClass, SottoError } from "@sotto/protocol";
 import type { PAYWALL_ERRORS } from "./error-definitions.ts";
 
 /** The codes of a {@link PaywallError}. */
@@ -11,4 +11,14 @@ export type PaywallError = InstanceType<typeof PaywallError>;
 /** The error for an option that is wrong. */
 export function invalidOption(message: string, cause?: unknown): PaywallError {
   return new PaywallError("INVALID_OPTION", message, {}, { cause });
+}
+
+/** Runs `read` and turns its SottoError into INVALID_OPTION. */
+export function asOption<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw invalidOption(`${name}: ${cause.message}`, cause);
+  }
 }

@@ -22,11 +22,13 @@ export type {
 } from "./paywall/method.ts";
 export type {
   CorsOptions,
+  MonthRecipient,
   PageOptions,
   PaywallChain,
   PaywallOptions,
   PaywallRecipient,
 } from "./paywall/options.ts";
+export type { PaidAddress } from "./paywall/paid-address.ts";
 export type { PoolToken } from "./paywall/pool-token.ts";
 export { answered, isPaymentRequired, Refusal, type Refused, refused } from "./paywall/responses.ts";
 export type {

@@ -5,6 +5,7 @@
 export type Failure =
   | "HEADER"
   | "RECIPIENT"
+  | "RECIPIENT_MONTH"
   | "TOO_OLD"
   | "FROM_THE_FUTURE"
   | "BEFORE_START"

@@ -12,7 +12,15 @@ import { ClaimStore } from "../src/claims/store.ts";
 import { Checks, claimId } from "../src/paywall/checks.ts";
 import { ServerClock } from "../src/paywall/server-clock.ts";
 import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
-import { createRecipient, DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
+import {
+  createRecipient,
+  DEPLOYMENT,
+  lastingRecipients,
+  type PaymentChanges,
+  PRICE,
+  paymentTo,
+  RESOURCE,
+} from "./support/payment.ts";
 
 const ISSUER = "https://pay.example/zk";
 const recipient = createRecipient();
@@ -52,8 +60,7 @@ describe("the checks of a header", () => {
     const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      config: { recipient, deployment: DEPLOYMENT, inMemory },
-      viewingKey,
+      config: { recipients: lastingRecipients(recipient, viewingKey), deployment: DEPLOYMENT, inMemory },
       claims,
       clock,
       startedAt: now,

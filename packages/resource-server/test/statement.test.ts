@@ -14,7 +14,7 @@ import {
 import { expect } from "chai";
 import {
   assertFresh,
-  assertRecipient,
+  assertWallet,
   decryptAmount,
   type HeaderStatement,
   parseHeaderStatement,
@@ -37,7 +37,7 @@ const other = createRecipient(`0x${"44".repeat(20)}`);
 /** The cheap check that a payment fails; undefined if it passes all of them. */
 function failure({ header, claims }: TestPayment, now = header.timestamp): string | undefined {
   try {
-    assertRecipient(header, terms);
+    assertWallet(header, recipient.wallet);
     assertFresh(header, now);
     parseHeaderStatement(header, claims, terms);
     return undefined;
@@ -189,7 +189,7 @@ describe("a header's statement", () => {
 });
 
 describe("a viewing key", () => {
-  const viewer = { viewingKey: recipient.viewingKey, ownerTag: recipient.ownerTag };
+  const viewer = { viewingKeys: [recipient.viewingKey], ownerTag: recipient.ownerTag };
 
   it("reads the amount", () => {
     for (const amount of [PRICE, PRICE + 1n, (PRICE * 11n) / 10n])

@@ -1,7 +1,8 @@
-import type { ErrorTable } from "@sotto/protocol";
+import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
 /** The errors of this package. It also throws those of @sotto/protocol/x402 and of the wallet. */
 export const X402_SCHEME_ERRORS = {
+  ADDRESS_MONTH_MISSING: SHARED_ERRORS.ADDRESS_MONTH_MISSING,
   X402_OPTION_INVALID: {
     means: "An option is missing, has the wrong type, or contradicts another option.",
     cause: "An option has a typo, an amount is not a bigint, or the option belongs to another version.",

@@ -7,13 +7,15 @@ import {
   type PaymentUses,
   parseAddress,
   requestId,
+  type ScheduleJson,
 } from "@sotto/protocol";
 import { X402_DYNAMIC_EXTRA, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
-import { assertOwnBinding, parseRecipient, type SottoRecipient } from "./server/recipient.ts";
+import { parseRecipients, type Recipients, type SottoMonthRecipient, type SottoRecipient } from "./server/recipient.ts";
+import { shownAddress, type Transport } from "./server/shown-address.ts";
 import { normalizeServiceUrl } from "./service-url.ts";
 import type {
   Json,
@@ -31,14 +33,14 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 export { bothFormats, type HttpResourceServer } from "./server/formats.ts";
 export { type X402Method, type X402Offer, type X402Paywall, type X402Terms, x402Method } from "./server/method.ts";
 export { MemoryUses } from "./server/payment-uses.ts";
-export type { SottoRecipient } from "./server/recipient.ts";
+export type { SottoMonthRecipient, SottoRecipient } from "./server/recipient.ts";
 
 /** Options of the scheme's resource server. */
 export interface SottoServerOptions {
   /** Public origin, e.g. https://data.example. Payments are bound to it; it is never taken from a request. */
   readonly origin: string;
-  /** The wallet that is paid, with its signature over its shielded address. */
-  readonly recipient: SottoRecipient;
+  /** The wallet that is paid, with its signatures over its addresses of months, or over its lasting address. */
+  readonly recipient: SottoMonthRecipient | SottoRecipient;
   /** EIP-155 id of the chain. */
   readonly chainId: bigint | number;
   readonly pool: string;
@@ -64,6 +66,9 @@ export interface SottoServerOptions {
 interface RequiredContext {
   readonly resourceInfo: ResourceInfo;
   readonly paymentRequiredResponse: PaymentRequired;
+  /** Why there is a 402; undefined while the request's payment is compared with the requirements. */
+  readonly error?: string | undefined;
+  readonly transportContext?: unknown;
 }
 
 /** The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements. */
@@ -82,11 +87,11 @@ export class SottoScheme {
   readonly #pool: string;
   readonly #origin: string;
   readonly #service: string;
-  readonly #wallet: string;
+  readonly #recipients: Recipients;
   readonly #extra: Json;
   readonly #clock: () => number;
 
-  /** @throws X402SchemeError X402_OPTION_INVALID */
+  /** @throws X402SchemeError X402_OPTION_INVALID, ADDRESS_MONTH_MISSING */
   constructor(options: SottoServerOptions) {
     this.#options = options;
     const { decimals, symbol = "USDC", clock = Date.now } = options;
@@ -103,29 +108,37 @@ export class SottoScheme {
         "X402_OPTION_INVALID",
         "decimals must be those of the pool's token, an integer from 0 to 77",
       );
-    const { wallet, extra } = parseRecipient(options.recipient);
-    this.#wallet = wallet;
-    this.#extra = { pool: this.#pool, decimals, service: this.#service, recipient: extra };
+    this.#recipients = parseRecipients(options.recipient, { chainId: BigInt(options.chainId), pool: this.#pool });
+    this.#extra = { pool: this.#pool, decimals, service: this.#service };
     this.#clock = clock;
+    this.#recipients.extraAt(clock());
     const { onError = () => undefined } = options;
     this.schemeHooks = serverHooks(usesOf(options, clock), clock, onError);
   }
 
   /**
-   * Creates the scheme after checking, as every client does, that the wallet signed the shielded address.
+   * Creates the scheme after checking, as every client does, that the wallet signed its addresses.
    * @param call eth_call on the chain, for wallets that are contracts
-   * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
+   * @throws X402SchemeError X402_OPTION_INVALID, ADDRESS_MONTH_MISSING; SottoError BINDING_UNCHECKED
    */
   static async open(options: SottoServerOptions, call: EthCall): Promise<SottoScheme> {
     const scheme = new SottoScheme(options);
-    const { recipient, chainId, pool, clock = Date.now } = options;
-    await assertOwnBinding(recipient, { chainId: BigInt(chainId), pool }, call, clock());
+    const problem = await scheme.#recipients.check(call, scheme.#clock());
+    if (problem !== undefined) throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${problem}`);
     return scheme;
   }
 
   /** CAIP-2 id of the chain; register the scheme and configure the routes with it. */
   get network(): Network {
     return x402Network(BigInt(this.#options.chainId));
+  }
+
+  /**
+   * The schedule of the addresses, to be served at SCHEDULE_PATH of @sotto/protocol: a paywall with the same addresses does so.
+   * Undefined for a lasting address.
+   */
+  get schedule(): ScheduleJson | undefined {
+    return this.#recipients.schedule;
   }
 
   /** The amount of a price in base units of the pool's token. @throws X402SchemeError X402_PRICE_INVALID */
@@ -139,7 +152,7 @@ export class SottoScheme {
   }
 
   /**
-   * Adds the recipient's signed address, the service and a new challenge to the requirements.
+   * Adds the pool and the service to the requirements.
    * @throws X402SchemeError X402_OPTION_INVALID if a route pays another recipient
    */
   async enhancePaymentRequirements(
@@ -152,14 +165,12 @@ export class SottoScheme {
         "X402_OPTION_INVALID",
         `the route's network is ${network}, but the scheme is for ${this.network}`,
       );
-    if (payTo.toLowerCase() !== this.#wallet)
-      throw new X402SchemeError(
-        "X402_OPTION_INVALID",
-        `payTo is ${payTo}, but the recipient's wallet is ${this.#wallet}`,
-      );
+    const { wallet } = this.#recipients;
+    if (payTo.toLowerCase() !== wallet)
+      throw new X402SchemeError("X402_OPTION_INVALID", `payTo is ${payTo}, but the recipient's wallet is ${wallet}`);
     return {
       ...requirements,
-      payTo: this.#wallet,
+      payTo: wallet,
       // A payment can settle for two to three minutes. A payment older than five minutes is refused, even if a route
       // allows more.
       maxTimeoutSeconds: Math.min(maxTimeoutSeconds, MAX_PAYMENT_AGE_MS / 1000),
@@ -168,16 +179,21 @@ export class SottoScheme {
   }
 
   /**
-   * Adds the resource, always on the configured origin, because the client chooses the host that a request names. Adds
-   * an id of the challenge, so that a client that gets the same challenge twice pays once.
+   * Adds the recipient's signed address: that of the month or, if the request shows a payment, the one that was paid. Adds the
+   * resource, always on the configured origin, because the client chooses the host that a request names, and an id of the
+   * challenge, so that a client that gets the same challenge twice pays once.
    */
-  enrichPaymentRequiredResponse = async ({ resourceInfo, paymentRequiredResponse }: RequiredContext) => {
+  enrichPaymentRequiredResponse = async (context: RequiredContext) => {
+    const { resourceInfo, paymentRequiredResponse, error, transportContext } = context;
     const resource = this.#resourceOf(resourceInfo.url);
-    const challenge = requestId(this.#clock());
+    const now = this.#clock();
+    const challenge = requestId(now);
+    const shown = error === undefined ? shownAddress(transportContext as Transport, this.#recipients) : undefined;
+    const address = shown ?? this.#recipients.extraAt(now);
     return paymentRequiredResponse.accepts.map((accepted) =>
       accepted.scheme !== this.scheme || accepted.network !== this.network || "resource" in accepted.extra
         ? accepted
-        : { ...accepted, extra: { ...accepted.extra, resource, challenge } },
+        : { ...accepted, extra: { ...accepted.extra, ...address, resource, challenge } },
     );
   };
 

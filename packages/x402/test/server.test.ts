@@ -8,6 +8,12 @@ const POOL = `0x${"bb".repeat(20)}`;
 const WALLET = `0x${"cc".repeat(20)}`;
 const deployment = { chainId: 31337n, pool: POOL as `0x${string}` };
 
+const recipient = {
+  wallet: WALLET,
+  shieldedAddress: deriveKeys(randomSeed(), deployment).shieldedAddress(),
+  signature: `0x${"11".repeat(65)}`,
+  issuedAt: 1_795_243_800,
+};
 const right: SottoServerOptions = {
   origin: "https://data.example",
   service: "https://zk.example/zk/",
@@ -15,12 +21,7 @@ const right: SottoServerOptions = {
   pool: POOL,
   asset: TOKEN,
   decimals: 6,
-  recipient: {
-    wallet: WALLET,
-    shieldedAddress: deriveKeys(randomSeed(), deployment).shieldedAddress(),
-    signature: `0x${"11".repeat(65)}`,
-    issuedAt: 1_795_243_800,
-  },
+  recipient,
 };
 /** A store with all methods. */
 const done = async () => undefined;
@@ -136,13 +137,11 @@ describe("the server's scheme", () => {
   it("adds the fields that a payer needs, and caps the timeout at a payment's lifetime", async () => {
     const enhanced = await scheme.enhancePaymentRequirements(requirements, { ...kind, extra: { artifactSet: "set" } });
     expect(enhanced).to.deep.include({ payTo: WALLET, maxTimeoutSeconds: 300 });
-    const { shieldedAddress, signature, issuedAt } = right.recipient;
     expect(enhanced.extra).to.deep.equal({
       pool: POOL,
       decimals: 6,
       service: "https://zk.example/zk",
       artifactSet: "set",
-      recipient: { shieldedAddress, signature, issuedAt },
     });
   });
 
@@ -156,6 +155,7 @@ describe("the server's scheme", () => {
   it("names resources on its own origin, once, and ignores other schemes", async () => {
     const other = { ...requirements, scheme: "exact", extra: { name: "USDC" } };
     const accepts = [other, requirements];
+    const { shieldedAddress, signature, issuedAt } = recipient;
     const ask = async (url: string, list = accepts) =>
       scheme.enrichPaymentRequiredResponse({
         resourceInfo: { url },
@@ -165,6 +165,7 @@ describe("the server's scheme", () => {
     expect(first[0]).to.deep.equal(other);
     expect(first[1]!.extra["resource"]).to.equal("https://data.example/report?page=2");
     expect(first[1]!.extra["challenge"]).to.match(/^zk_req_/);
+    expect(first[1]!.extra["recipient"]).to.deep.equal({ shieldedAddress, signature, issuedAt });
     expect(await ask("http://evil.example/other", first)).to.deep.equal(first);
     expect((await ask("mcp://tool/report"))[1]!.extra["resource"]).to.equal("mcp://tool/report");
     expect(await code(() => ask("no url"))).to.equal("X402_OPTION_INVALID");
@@ -180,8 +181,11 @@ describe("the server's scheme", () => {
 describe("x402 as a method of a paywall", () => {
   it("leaves room for the headers of its challenge", () => {
     const paywall = (bytes: number) => ({
-      ...{ origin: right.origin, service: "https://pay.example/zk", signature: `0x${"00".repeat(bytes)}` },
-      binding: { phone: "", service: "" },
+      ...{ origin: right.origin, service: "https://pay.example/zk" },
+      addresses: [65, bytes].map((size) => ({
+        signature: `0x${"00".repeat(size)}`,
+        binding: { phone: "", service: "" },
+      })),
     });
     const method = x402Method(() => expect.fail("not asked"));
     for (const bytes of [65, 455]) expect(method.open(paywall(bytes))).to.have.property("offer");

@@ -2,7 +2,7 @@
 // is an HMAC of its other parameters.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Address } from "@sotto/protocol";
-import type { PaywallCore } from "@sotto/resource-server";
+import type { PaidAddress, PaywallCore } from "@sotto/resource-server";
 import {
   bodyDigest,
   canonicalJson,
@@ -50,7 +50,7 @@ export interface ChallengeProblem {
 }
 
 /** The part of a paywall that challenges name. */
-export type Charging = Pick<PaywallCore, "binding" | "signature" | "service" | "clock">;
+export type Charging = Pick<PaywallCore, "addresses" | "addressAt" | "acceptedAt" | "service" | "clock">;
 
 const idOf = (secret: string, challenge: Omit<MppChallenge, "id">): Buffer =>
   createHmac("sha256", secret).update(challengeBinding(challenge)).digest();
@@ -94,26 +94,35 @@ export class Challenges {
 
   /** By how many characters this server's challenges are too long even without the URL; 0 if they fit. */
   get excess(): number {
-    const challenge = this.#create(SAMPLE, undefined);
-    return Math.max(0, encodeChallenge(challenge).length - this.#maxLength);
+    const now = this.#paywall.clock();
+    const lengths = this.#paywall.addresses.map(
+      (address) => encodeChallenge(this.#create(SAMPLE, undefined, address, now)).length,
+    );
+    return Math.max(0, ...lengths.map((length) => length - this.#maxLength));
   }
 
   /** A new challenge. It names the URL if there is room; a client that sent the request knows it in any case. */
   issue(wanted: Wanted): MppChallenge {
-    const named = this.#create(wanted, wanted.resource);
-    return encodeChallenge(named).length <= this.#maxLength ? named : this.#create(wanted, undefined);
+    const now = this.#paywall.clock();
+    return this.#issue(wanted, this.#paywall.addressAt(now), now);
   }
 
-  #create(wanted: Wanted, resource: string | undefined): MppChallenge {
-    const { binding, signature, service, clock } = this.#paywall;
+  #issue(wanted: Wanted, address: PaidAddress, now: number): MppChallenge {
+    const named = this.#create(wanted, wanted.resource, address, now);
+    return encodeChallenge(named).length <= this.#maxLength ? named : this.#create(wanted, undefined, address, now);
+  }
+
+  #create(wanted: Wanted, resource: string | undefined, address: PaidAddress, now: number): MppChallenge {
+    const { service } = this.#paywall;
+    const { binding, signature, schedule } = address;
     const { realm, secrets, header } = this.#config;
     const { price: amount, asset, decimals } = wanted;
     const challenge = {
       realm,
       method: MPP_METHOD,
       intent: MPP_INTENT,
-      request: encodeCharge({ amount, asset, decimals, binding, signature, service, resource }),
-      expires: new Date(clock() + LIFETIME_MS).toISOString().replace(/\.\d+Z$/, "Z"),
+      request: encodeCharge({ amount, asset, decimals, binding, signature, schedule, service, resource }),
+      expires: new Date(now + LIFETIME_MS).toISOString().replace(/\.\d+Z$/, "Z"),
       digest: digestOf(wanted.body),
       opaque: opaqueOf(wanted),
       header,
@@ -127,15 +136,17 @@ export class Challenges {
     // The id does not bind a description, and this server sends none.
     if (challenge.description !== undefined || challenge.header !== this.#config.header || !this.#issued(challenge))
       return invalid("The challenge was not issued by this server, or was changed.");
-    if (!(Date.parse(challenge.expires ?? "") > this.#paywall.clock()))
-      return { problem: "payment-expired", detail: "The challenge has expired." };
+    const expires = Date.parse(challenge.expires ?? "");
+    const now = this.#paywall.clock();
+    if (!(expires > now)) return { problem: "payment-expired", detail: "The challenge has expired." };
     // A secret may be shared with servers of other realms, methods and wallets.
-    const now = this.issue(wanted);
-    if (challenge.realm !== now.realm || !isCharge(challenge))
+    if (challenge.realm !== this.#config.realm || !isCharge(challenge))
       return invalid("The challenge is for another realm or method of payment.");
-    if (challenge.opaque !== now.opaque) return invalid("The challenge is for another resource.");
-    if (challenge.digest !== now.digest) return invalid("The challenge is for a request with another body.");
-    if (challenge.request !== now.request)
+    if (challenge.opaque !== opaqueOf(wanted)) return invalid("The challenge is for another resource.");
+    if (challenge.digest !== digestOf(wanted.body)) return invalid("The challenge is for a request with another body.");
+    // The address of the month in which it was issued, of this schedule or an earlier one.
+    const addresses = this.#paywall.acceptedAt(expires - LIFETIME_MS);
+    if (!addresses.some((address) => this.#issue(wanted, address, now).request === challenge.request))
       return invalid("The price or the recipient has changed since the challenge was issued.");
     return undefined;
   }

@@ -99,7 +99,7 @@ class OpenCharges implements Charges {
     if (decision.kind !== "refused" || !isPaymentRequired(decision))
       throw new Error("the paywall cannot take payments now");
     const { payment, metadata } = parseInstructions(decision.body);
-    const { recipient, pool, asset, decimals, chainId, verifyEndpoint } = payment;
+    const { recipient, pool, asset, decimals, chainId, schedule, verifyEndpoint } = payment;
     const { wallet, shieldedAddress: key, phone, service, issuedAt, signature } = recipient;
     const request = encodeCharge({
       amount,
@@ -107,6 +107,7 @@ class OpenCharges implements Charges {
       decimals,
       binding: { chainId: BigInt(chainId), pool, wallet, key, phone, service, issuedAt },
       signature,
+      schedule,
       service: verifyEndpoint.replace(/\/verify$/, ""),
       resource: metadata.resource,
     });

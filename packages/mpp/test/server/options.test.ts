@@ -7,14 +7,17 @@ import { charge } from "../core/support/charge.ts";
 
 const SECRET = "a-secret-that-only-this-test-knows";
 
-/** Opens the method; its paywall is used only for requests. */
-const open = (options: unknown, changes: Partial<PaywallCore> = {}): unknown =>
-  mpp(options as MppOptions).open(coreOf(changes));
+/** Opens the method; its paywall is used only for requests. @param signatures of its addresses, bytes */
+const open = (options: unknown, signatures?: readonly number[]): unknown =>
+  mpp(options as MppOptions).open(coreOf(signatures));
 
-function coreOf(changes: Partial<PaywallCore>): PaywallCore {
-  const { binding, signature, service } = charge();
-  const core = { origin: "https://data.example", binding, signature, service, clock: Date.now, ...changes };
-  return core as PaywallCore;
+function coreOf(signatures: readonly number[] = [65]): PaywallCore {
+  const { binding, service } = charge();
+  const addresses = signatures.map((bytes) => ({
+    ...{ binding, signature: `0x${"11".repeat(bytes)}`, schedule: undefined },
+  }));
+  const core = { addresses, addressAt: () => addresses[0]!, acceptedAt: () => addresses };
+  return { origin: "https://data.example", service, clock: Date.now, ...core } as Partial<PaywallCore> as PaywallCore;
 }
 
 describe("the options of mpp", () => {
@@ -57,8 +60,8 @@ describe("the options of mpp", () => {
   });
 
   it("refuse a paywall whose challenges would not fit into a header", () => {
-    expectCode("INVALID_OPTION", () => open({ secret: SECRET }, { signature: `0x${"11".repeat(800)}` }));
-    expect(open({ secret: SECRET }, { signature: `0x${"11".repeat(300)}` })).to.be.an("object");
+    expectCode("INVALID_OPTION", () => open({ secret: SECRET }, [65, 800]));
+    expect(open({ secret: SECRET }, [300])).to.be.an("object");
   });
 });
 
@@ -67,7 +70,7 @@ describe("the challenges of a transport without headers", () => {
     const { asset, decimals } = charge();
     const resource = `https://data.example/mcp/tool/forecast?arguments=${"a".repeat(64)}`;
     // A wallet contract may sign with passkeys or for many owners.
-    const challenges = createChallenges({ secret: SECRET }, coreOf({ signature: `0x${"11".repeat(600)}` }));
+    const challenges = createChallenges({ secret: SECRET }, coreOf([600]));
     const challenge = challenges.issue({ method: "POST", resource, price: 1n, asset, decimals, body: undefined });
     expect(parseCharge(challenge.request).resource).to.equal(resource);
   });

@@ -102,7 +102,7 @@ export function createPrepaid(options: PrepaidOptions, { onQuery, onOpen }: Prep
     ],
     async open(core) {
       const { origin, deployment, storeUrl, report } = core;
-      const config = parsePrepaid(options, { origin, wallet: core.binding.wallet, deployment, storeUrl });
+      const config = parsePrepaid(options, { origin, wallet: core.wallet, deployment, storeUrl });
       const one = await Prepaid.open({
         config,
         clock: () => core.clock(),
@@ -157,7 +157,7 @@ class OpenPrepaid implements OpenMethod {
   async decide(request: PaywallRequest, { price, resource }: RequestTerms): Promise<Decision | undefined> {
     const values = request.header(HEADER);
     if (values.length === 0) return undefined;
-    const { clock, report, paid, binding } = this.#core;
+    const { clock, report, paid, wallet } = this.#core;
     const began = clock();
     const shown = parseToken(values);
     if (typeof shown === "string") {
@@ -167,7 +167,7 @@ class OpenPrepaid implements OpenMethod {
     const { method, target } = request;
     const { id, key, finish } = await this.#prepaid.redemption.redeem(shown, { method, target, price });
     report({ event: "redeemed", key: key.id, value: price, ms: clock() - began });
-    return paid({ kind: "prepaid", id, amount: price, key: key.id, resource, wallet: binding.wallet }, finish);
+    return paid({ kind: "prepaid", id, amount: price, key: key.id, resource, wallet }, finish);
   }
 
   async close(): Promise<void> {

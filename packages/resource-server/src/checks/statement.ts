@@ -1,6 +1,7 @@
 // Compares a header with the terms of the request: every check except the two proofs and the chain. Interface 4.6.1
 // lists the proofs first, but the response is the same for every failed check, so the cheap ones come first.
 import {
+  type Address,
   type AmountBounds,
   checkCiphertext,
   checkFreshness,
@@ -15,6 +16,7 @@ import {
   type PaymentTokenClaims,
   type ProofHeader,
   parseStatement,
+  type Recipient,
   tokenClaims,
   tryDecrypt,
   type Viewer,
@@ -27,8 +29,22 @@ export interface HeaderStatement extends PaymentStatement {
 }
 
 /** Check 3 of interface 4.6.1. @throws CheckFailed RECIPIENT */
-export function assertRecipient({ recipientPublicKey }: ProofHeader, { recipient }: PaymentTerms): void {
-  if (recipientPublicKey !== recipient.wallet) throw new CheckFailed("RECIPIENT");
+export function assertWallet({ recipientPublicKey }: ProofHeader, wallet: Address): void {
+  if (recipientPublicKey !== wallet) throw new CheckFailed("RECIPIENT");
+}
+
+/**
+ * The address that a token names, of those at which a payment of its time counts. `parseHeaderStatement` checks that the
+ * payment is for it.
+ * @throws CheckFailed RECIPIENT_MONTH
+ */
+export function paidAddress<A extends { readonly recipient: Recipient }>(
+  { recipientKey }: PaymentTokenClaims,
+  accepted: readonly A[],
+): A {
+  const address = accepted.find(({ recipient }) => String(recipient.keyX) === recipientKey) ?? accepted[0];
+  if (address === undefined) throw new CheckFailed("RECIPIENT_MONTH");
+  return address;
 }
 
 /** Check 4 of interface 4.6.1, in both directions. @throws CheckFailed TOO_OLD, FROM_THE_FUTURE */

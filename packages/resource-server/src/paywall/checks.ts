@@ -1,25 +1,27 @@
 // The checks of a header, cheapest first, so that most invalid headers are rejected before any pairing. Interface 4.6.1
 // lists the proofs first, but the response is the same for every failed check.
 import {
+  type AmountBounds,
   amountBounds,
   type Bytes32,
   checkCiphertext,
   checkOpening,
+  checkRecipient,
   type Deployment,
   MAX_CLOCK_SKEW_MS,
   MAX_PAYMENT_AGE_MS,
   openingOf,
   type PaymentStatement,
-  type PaymentTerms,
   type ProofHeader,
 } from "@sotto/protocol";
 import { Failures, type Proofs } from "../checks/proofs.ts";
 import type { Settlements } from "../checks/settlement.ts";
 import {
   assertFresh,
-  assertRecipient,
+  assertWallet,
   decryptAmount,
   type HeaderStatement,
+  paidAddress,
   parseHeaderStatement,
 } from "../checks/statement.ts";
 import { decodeClaims, type Tokens } from "../checks/token.ts";
@@ -27,6 +29,7 @@ import type { Claim, PaymentClaims } from "../claims/claims.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Config } from "./config.ts";
 import type { PaidTerms } from "./method.ts";
+import type { CheckedAddress } from "./recipients.ts";
 import { CLOCK_RETRY_SECONDS } from "./responses.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { PaidProof } from "./types.ts";
@@ -41,8 +44,7 @@ export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | strin
   `${chainId}:${pool}:${nullifier}`;
 
 export interface CheckParts {
-  readonly config: Pick<Config, "recipient" | "deployment" | "inMemory">;
-  readonly viewingKey: bigint | undefined;
+  readonly config: Pick<Config, "recipients" | "deployment" | "inMemory">;
   readonly tokens: Tokens;
   readonly proofs: Proofs;
   readonly settlements: Settlements;
@@ -67,12 +69,13 @@ export class Checks {
     { price, resource, beforeProofs }: PaidTerms,
   ): Promise<{ payment: PaidProof; claim: Claim }> {
     const { config, tokens, claims } = this.#parts;
-    const { recipient, deployment } = config;
-    const bounds = amountBounds(price);
-    const terms = { recipient, deployment, resourceUrl: resource, bounds };
-    assertRecipient(header, terms);
+    const { recipients, deployment } = config;
+    assertWallet(header, recipients.wallet);
     await this.#assertTimely(header);
     const tokenClaims = await tokens.read(header.paymentToken);
+    const address = paidAddress(tokenClaims, recipients.acceptedAt(header.timestamp));
+    const bounds = amountBounds(price);
+    const terms = { recipient: address.recipient, deployment, resourceUrl: resource, bounds };
     const statement = parseHeaderStatement(header, tokenClaims, terms);
     const { digest, signals } = statement;
     const { nullifier } = signals;
@@ -80,7 +83,7 @@ export class Checks {
     this.#failures.assertBelowLimit(digest);
     await claims.assertUnused(id);
     await beforeProofs?.();
-    const proven = await this.#prove(statement, terms);
+    const proven = await this.#prove(statement, bounds, address);
     const { timestamp, txSignature, recipientPublicKey: wallet } = header;
     const claim = await claims.acquire({ id, digest, resource, expiresAt: timestamp + REMEMBERED_MS });
     return {
@@ -95,6 +98,13 @@ export class Checks {
   /** Checks the proofs of a payment that may not be settled yet. @throws CheckFailed, CheckUnavailable */
   async assertProofs(statement: PaymentStatement): Promise<void> {
     const { bundle, signals, digest } = statement;
+    const { recipients } = this.#parts.config;
+    if (
+      !recipients
+        .acceptedAt(bundle.timestamp)
+        .some(({ recipient }) => checkRecipient(statement, recipient) === undefined)
+    )
+      throw new CheckFailed("RECIPIENT");
     const mismatch =
       checkOpening(signals, openingOf(statement, this.#parts.config.deployment)) ?? checkCiphertext(bundle);
     if (mismatch !== undefined) throw new CheckFailed(mismatch.kind);
@@ -118,13 +128,16 @@ export class Checks {
     { price, resource }: PaidTerms,
     isAnswered: (digest: Bytes32) => Promise<boolean>,
   ): Promise<Bytes32> {
-    const { recipient, deployment } = this.#parts.config;
-    const terms = { recipient, deployment, resourceUrl: resource, bounds: amountBounds(price) };
-    assertRecipient(header, terms);
-    const statement = parseHeaderStatement(header, decodeClaims(header.paymentToken), terms);
+    const { recipients, deployment } = this.#parts.config;
+    assertWallet(header, recipients.wallet);
+    const claims = decodeClaims(header.paymentToken);
+    const address = paidAddress(claims, recipients.acceptedAt(header.timestamp));
+    const bounds = amountBounds(price);
+    const terms = { recipient: address.recipient, deployment, resourceUrl: resource, bounds };
+    const statement = parseHeaderStatement(header, claims, terms);
     const { digest } = statement;
     this.#failures.assertBelowLimit(digest);
-    if (!(await isAnswered(digest))) await this.#prove(statement, terms);
+    if (!(await isAnswered(digest))) await this.#prove(statement, bounds, address);
     return digest;
   }
 
@@ -153,19 +166,19 @@ export class Checks {
   /** The expensive checks: first the chain, then the proofs. */
   async #prove(
     { header, bundle, signals, digest, validUntil }: HeaderStatement,
-    { bounds, recipient }: PaymentTerms,
+    bounds: AmountBounds,
+    address: CheckedAddress,
   ): Promise<Pick<PaidProof, "amount" | "settledThere">> {
-    const { viewingKey, settlements, proofs } = this.#parts;
+    const { config, settlements, proofs } = this.#parts;
     const { nullifier } = signals;
+    const { ownerTag } = address.recipient;
     try {
       const { txSignature } = header;
       const { settledThere } = await settlements.find({ nullifier, digest, validUntil, txSignature });
       await proofs.assertValid(bundle);
+      const viewingKey = config.recipients.viewingKeyOf(address);
       if (viewingKey === undefined) return { amount: undefined, settledThere };
-      return {
-        amount: decryptAmount({ viewingKeys: [viewingKey], ownerTag: recipient.ownerTag }, signals, bounds),
-        settledThere,
-      };
+      return { amount: decryptAmount({ viewingKeys: [viewingKey], ownerTag }, signals, bounds), settledThere };
     } catch (error) {
       if (error instanceof CheckFailed) this.#failures.add(digest);
       throw error;

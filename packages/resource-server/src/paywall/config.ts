@@ -1,20 +1,13 @@
 // Checks the options as far as possible without any request.
 import {
   allowsDevelopment,
-  assertBinding,
-  BASE8,
   baseUrl,
   type Deployment,
-  decodeShieldedAddress,
   isSecureUrl,
   LOCAL_CHAIN_IDS,
-  multiplyPoint,
   parseAddress,
-  type Recipient,
-  type ShieldedAddressBinding,
-  SottoError,
 } from "@sotto/protocol";
-import { invalidOption } from "../errors.ts";
+import { asOption, invalidOption } from "../errors.ts";
 import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
 import { type Cors, parseCors } from "./cors.ts";
 import { Listings } from "./discovery.ts";
@@ -22,6 +15,7 @@ import type { PaymentMethod } from "./method.ts";
 import { headerNames, PRIVATE_METHOD, parseMethods } from "./methods.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 import { type Page, parsePage } from "./page.ts";
+import { parseRecipients, type Recipients } from "./recipients.ts";
 
 /** Maximum time for a payment's confirmations, ms: a payment that settled in time must still be fresh afterwards. */
 const MAX_CONFIRMATIONS_MS = 60_000;
@@ -30,9 +24,7 @@ export interface Config {
   readonly origin: string;
   /** Without a trailing slash. */
   readonly service: string;
-  readonly recipient: Recipient;
-  readonly binding: ShieldedAddressBinding;
-  readonly signature: string;
+  readonly recipients: Recipients;
   readonly deployment: Deployment;
   readonly confirmations: number;
   readonly blockTimeMs: number;
@@ -48,16 +40,6 @@ export interface Config {
   readonly page: Page | undefined;
   /** The methods of the option, checked. */
   readonly methods: readonly PaymentMethod[];
-}
-
-/** Runs `read` and turns its SottoError into INVALID_OPTION. */
-function asOption<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof SottoError)) throw cause;
-    throw invalidOption(`${name}: ${cause.message}`, cause);
-  }
 }
 
 function parseOrigin(origin: unknown): string {
@@ -97,35 +79,6 @@ function parseChain(chain: PaywallChain) {
   return { deployment, confirmations, blockTimeMs, settleWaitMs: wait };
 }
 
-function parseRecipient({ recipient }: PaywallOptions, deployment: Deployment) {
-  const {
-    wallet,
-    shieldedAddress,
-    signature,
-    issuedAt,
-    service = "",
-    phone = "",
-    viewingKey,
-  } = Object(recipient) as PaywallOptions["recipient"];
-  const { chainId, pool } = deployment;
-  const fields = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt } as ShieldedAddressBinding;
-  const binding = asOption("recipient", () => assertBinding(fields));
-  const shielded = decodeShieldedAddress(binding.key);
-  if (viewingKey !== undefined && !isViewingKeyOf(viewingKey, shielded.encryptionKey.x))
-    throw invalidOption("recipient.viewingKey does not belong to recipient.shieldedAddress");
-  const { encryptionKey, ownerTag } = shielded;
-  return { binding, signature, recipient: { wallet: binding.wallet, keyX: encryptionKey.x, ownerTag } };
-}
-
-/** Swallows errors, because their messages could contain the key. */
-function isViewingKeyOf(viewingKey: unknown, keyX: bigint): boolean {
-  try {
-    return multiplyPoint(BASE8, viewingKey as bigint).x === keyX;
-  } catch {
-    return false;
-  }
-}
-
 const MEMORY = "sqlite::memory:";
 
 /**
@@ -161,14 +114,14 @@ export function parseConfig(options: PaywallOptions): Config {
   assertFields(options, "options", Object.keys(OPTIONS));
   const chain = parseChain(options.chain);
   const origin = parseOrigin(options.origin);
-  const recipient = parseRecipient(options, chain.deployment);
+  const recipients = parseRecipients(options, chain.deployment);
   const store = parseStore(options.store, chain.deployment.chainId);
   const service = parseService(options, chain.deployment.chainId);
   const methods = parseMethods(options.methods);
   return {
     origin,
     service,
-    ...recipient,
+    recipients,
     ...chain,
     ...store,
     methods,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, ChainError, connectChain, signatureCall } from "@sotto/chain";
-import { checkBinding, type EthCall, parseAddress, SottoError } from "@sotto/protocol";
+import { type EthCall, parseAddress, SottoError } from "@sotto/protocol";
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
@@ -13,6 +13,7 @@ import { invalidOption, PaywallError } from "../errors.ts";
 import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
+import { AddressNotice } from "./address-notice.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { createReporter, Opening } from "./opening.ts";
@@ -28,13 +29,11 @@ const NODE_TIMEOUT_MS = 5_000;
 const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
-async function assertRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
-  const problem = await checkBinding(binding, signature, signatureCall(chain), now).catch((cause: unknown) => {
-    if (!(cause instanceof SottoError)) throw cause;
+async function assertRecipient({ recipients }: Config, chain: Chain, now: number): Promise<void> {
+  await recipients.assertSigned(signatureCall(chain), now).catch((cause: unknown) => {
+    if (!(cause instanceof SottoError) || cause instanceof PaywallError) throw cause;
     throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
   });
-  if (problem !== undefined)
-    throw new PaywallError("RECIPIENT_NOT_SIGNED", `recipient.signature is not usable: ${problem}`);
 }
 
 /** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */
@@ -119,7 +118,6 @@ function openingSteps(
         startedAt,
         serverClock,
         proofs,
-        viewingKey: options.recipient.viewingKey,
         tokens: new Tokens(keys, issuers),
         settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });
@@ -139,6 +137,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const config = parseConfig(options);
   const { clock = Date.now } = options;
   const { deployment, service } = config;
+  config.recipients.addressAt(clock());
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
   const jwks = await readJwks(options);
@@ -164,12 +163,17 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
       report,
       pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
     });
+  const { months } = config.recipients;
+  const notice = months && new AddressNotice({ months, report, clock });
   const end = async () => {
+    notice?.close();
     uses.close();
     await claims.close();
   };
   try {
-    return await CorePaywall.open({ config, prices, report, clock, serverClock, uses, createOpening, end });
+    const paywall = await CorePaywall.open({ config, prices, report, clock, serverClock, uses, createOpening, end });
+    notice?.start();
+    return paywall;
   } catch (error) {
     await end();
     throw error;

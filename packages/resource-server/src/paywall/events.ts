@@ -1,4 +1,5 @@
 // What a paywall tells its operator.
+import type { Month } from "@sotto/protocol";
 
 /** The names of events. The package of a method adds its own by declaration merging. */
 export interface PaywallEventNames {
@@ -24,6 +25,8 @@ export interface PaywallEventNames {
   readonly unavailable: true;
   /** An error of the server's own. */
   readonly trouble: true;
+  /** The addresses of months end within 30 days. Once a day. */
+  readonly addresses: true;
 }
 
 /** An event for the operator. It never contains a header, a token, a proof or a client's address. */
@@ -32,6 +35,10 @@ export interface PaywallEvent {
   readonly event: keyof PaywallEventNames;
   /** refused: the check that failed first; opening, unavailable and trouble: the error's code. */
   readonly reason?: string;
+  /** addresses: the last month that has an address. */
+  readonly month?: Month;
+  /** addresses: whole days until the last address ends; below 0 after it. */
+  readonly days?: number;
   /** finished: the status, or 0 if the request was aborted. */
   readonly status?: number;
   /** paid: duration of the checks, ms. */

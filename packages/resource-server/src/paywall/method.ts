@@ -1,16 +1,10 @@
 // A way to pay, as one object. The paywall knows only this interface: private payments are the first method that it has,
 // and the option `methods` adds others.
-import type {
-  Bytes32,
-  Deployment,
-  EthCall,
-  PaymentStatement,
-  ProofHeader,
-  ShieldedAddressBinding,
-} from "@sotto/protocol";
+import type { Address, Bytes32, Deployment, EthCall, PaymentStatement, ProofHeader } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
 import type { Target } from "../routes/target.ts";
 import type { PaywallEvent } from "./events.ts";
+import type { PaidAddress } from "./paid-address.ts";
 import type { PoolToken } from "./pool-token.ts";
 import type { Refused } from "./responses.ts";
 import type { Decision, MethodHeader, MethodPath, Outcome, PaidProof, Payment } from "./types.ts";
@@ -124,14 +118,26 @@ export interface PaywallCore {
   readonly origin: string;
   /** Base URL of the service. */
   readonly service: string;
-  /** The recipient: its wallet, and what the wallet signed. */
-  readonly binding: ShieldedAddressBinding;
-  /** The wallet's signature of the binding. */
-  readonly signature: string;
+  /** The recipient's wallet. */
+  readonly wallet: Address;
+  /** Every address that a 402 may ask for, now or later: the lasting one, or those of the newest schedule. */
+  readonly addresses: readonly PaidAddress[];
   /** Chain and pool. */
   readonly deployment: Deployment;
   /** The paywall's store, for @sotto/database. */
   readonly storeUrl: string;
+  /**
+   * The address that a 402 asks for.
+   * @param ms now
+   * @throws PaywallError ADDRESS_MONTH_MISSING
+   */
+  addressAt(ms: number): PaidAddress;
+  /**
+   * The addresses at which a payment counts: also those of a neighbouring month within 10 minutes of its start or end, and those
+   * of earlier schedules.
+   * @param ms when it was made
+   */
+  acceptedAt(ms: number): readonly PaidAddress[];
   /** Now, ms. */
   clock(): number;
   /** Tells the operator. */

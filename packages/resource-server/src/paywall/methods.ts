@@ -1,5 +1,5 @@
 // The methods of the option, in the order in which they decide on a request. The private payment decides before them.
-import { type EthCall, parseOffers, SottoError } from "@sotto/protocol";
+import { type EthCall, parseOffers, SCHEDULE_PATH, SottoError } from "@sotto/protocol";
 import { invalidOption, PaywallError } from "../errors.ts";
 import type { OpenMethod, PaymentMethod, PaywallCore } from "./method.ts";
 import type { MethodHeader, MethodPath } from "./types.ts";
@@ -70,10 +70,7 @@ export function parseMethods(option: unknown): readonly PaymentMethod[] {
   const names = all.map(({ name }) => name);
   assertUnique(names, "name");
   const paths = methods.flatMap((method) => method.paths ?? []);
-  assertUnique(
-    paths.map(({ path }) => path),
-    "path",
-  );
+  assertUnique([SCHEDULE_PATH, ...paths.map(({ path }) => path)], "path");
   assertOwnHeaders(all.flatMap(({ headers = [] }) => headers));
   return methods;
 }

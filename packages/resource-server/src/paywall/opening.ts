@@ -118,11 +118,17 @@ export class Opening {
 
 /**
  * Returns the function that reports events to the operator. It ignores exceptions of the hook. Without a hook, a
- * paywall that cannot open emits one process warning per reason instead of waiting silently.
+ * paywall that cannot open emits one process warning per reason instead of waiting silently, and one a day before its
+ * addresses end.
  */
 export function createReporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
   const warned = new Set<string>();
-  const warn = ({ event, error }: PaywallEvent) => {
+  const warn = ({ event, error, month, days }: PaywallEvent) => {
+    if (event === "addresses") {
+      const message = `the addresses of this paywall end with ${month}, in ${days} days; sign more with \`sotto address schedule\``;
+      process.emitWarning(message, { type: "SottoWarning", code: "ADDRESSES_END" });
+      return;
+    }
     const code = codeOf(error);
     if (event !== "opening" || !(error instanceof Error) || warned.has(code)) return;
     warned.add(code);

@@ -1,11 +1,24 @@
 // The options of a paywall.
+import type { MonthAddresses } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
 import type { PriceOptions } from "../routes/options.ts";
 import type { ListedRoute } from "./discovery.ts";
 import type { PaywallEvent } from "./events.ts";
 import type { PaymentMethod } from "./method.ts";
 
-/** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
+/** The recipient with an address of each month. The viewing key of a month reads the payments to that month's address alone. */
+export interface MonthRecipient {
+  /**
+   * What `signAddresses` of @sotto/client and `sotto address schedule` return, parsed by `parseMonthAddresses`. Of several,
+   * the paywall asks for payments to those with the highest sequence number, and accepts what was paid to the others.
+   */
+  readonly addresses: MonthAddresses | readonly MonthAddresses[];
+}
+
+/**
+ * The recipient with its lasting address, and the wallet's signature over it (`bindingTypedData`). Its viewing key reads every
+ * payment that it ever receives.
+ */
 export interface PaywallRecipient {
   /** Address of the account that signed, 20 bytes as hex with 0x. */
   readonly wallet: string;
@@ -59,8 +72,8 @@ export interface PaywallOptions extends PriceOptions {
    * Public origin of the resource server, scheme and host. Payments are bound to it; it is never taken from a request.
    */
   readonly origin: string;
-  /** The wallet that is paid, with its signature over its shielded address. */
-  readonly recipient: PaywallRecipient;
+  /** The wallet that is paid, with its signatures over its addresses of months, or over its lasting address. */
+  readonly recipient: MonthRecipient | PaywallRecipient;
   /** Base URL of the service that verifies and settles; ends with `/zk`. */
   readonly service: string;
   /** The chain, the pool and the nodes. */

@@ -13,6 +13,7 @@ import { challengeOf, type NamedOffer } from "./offers.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import { PrivatePayments } from "./private.ts";
+import { PublishedSchedule } from "./published.ts";
 import { reportRefusal } from "./refusal.ts";
 import * as responses from "./responses.ts";
 import type { ServerClock } from "./server-clock.ts";
@@ -33,6 +34,8 @@ export interface PaywallParts {
 export class CorePaywall implements Paywall {
   readonly #parts: PaywallParts;
   readonly #payments: PrivatePayments;
+  /** Undefined if the paywall has a lasting address. */
+  readonly #published: PublishedSchedule | undefined;
   /** Vary of responses that concern a payment: the headers of the option's methods. */
   readonly #vary: string;
   // `open` sets these two. While a method opens, it gets this paywall without them, and may use it only for later requests.
@@ -43,6 +46,8 @@ export class CorePaywall implements Paywall {
   private constructor(parts: PaywallParts) {
     this.#parts = parts;
     this.#payments = new PrivatePayments({ ...parts, opening: () => this.#opening, paid: this.#paid.bind(this) });
+    const { months } = parts.config.recipients;
+    this.#published = months === undefined ? undefined : new PublishedSchedule(months);
     this.#vary = headerNames(parts.config.methods).join(", ");
   }
 
@@ -56,10 +61,13 @@ export class CorePaywall implements Paywall {
 
   #core(): PaywallCore {
     const { config, report, clock } = this.#parts;
-    const { origin, service, binding, signature, deployment, storeUrl } = config;
+    const { origin, service, recipients, deployment, storeUrl } = config;
+    const { wallet, addresses } = recipients;
     const payments = this.#payments;
     return {
-      ...{ origin, service, binding, signature, deployment, storeUrl, clock, report },
+      ...{ origin, service, wallet, addresses, deployment, storeUrl, clock, report },
+      addressAt: recipients.addressAt.bind(recipients),
+      acceptedAt: recipients.acceptedAt.bind(recipients),
       challenge: this.#challenge.bind(this),
       paid: this.#paid.bind(this),
       verify: payments.verify.bind(payments),
@@ -96,7 +104,8 @@ export class CorePaywall implements Paywall {
   }
 
   get paths(): readonly MethodPath[] {
-    return this.#methods.paths;
+    const published = this.#published === undefined ? [] : [this.#published.path];
+    return [...published, ...this.#methods.paths];
   }
 
   async decide(request: PaywallRequest): Promise<Decision> {
@@ -132,6 +141,8 @@ export class CorePaywall implements Paywall {
       return responses.badTarget();
     }
     const resource = config.origin + target.target;
+    const published = this.#published?.answer(request, target.target);
+    if (published !== undefined) return published;
     // The constant paths of methods come before routes and prices.
     const owner = this.#methods.at(target.target);
     if (owner?.answer !== undefined) {

@@ -47,13 +47,14 @@ export class PrivatePayments implements OpenMethod {
   /** Row 1. @throws Refusal if nobody can pay for the request now */
   async offer({ method, target, resource, price, token }: OfferTerms): Promise<Offer> {
     const { config, report, clock, serverClock } = this.#parts;
-    const { binding, signature, service: serviceUrl } = config;
+    const { recipients, service: serviceUrl } = config;
     const problem = await serverClock.problem();
     if (problem !== undefined) {
       report({ event: "unavailable", reason: problem.code, error: problem });
       throw new responses.Refusal(responses.clockWrong());
     }
     const now = clock();
+    const { binding, signature, schedule } = recipients.addressAt(now);
     // Clients would refuse an expired signature.
     assertBindingTime(binding, now);
     const needed = maxProofHeaderLength(resource);
@@ -63,7 +64,7 @@ export class PrivatePayments implements OpenMethod {
     }
     const { token: asset, decimals } = token;
     const instructions = buildInstructions({
-      ...{ binding, signature, price, asset, decimals, serviceUrl, resource, now },
+      ...{ binding, signature, schedule, price, asset, decimals, serviceUrl, resource, now },
     });
     const body = { ...instructions, ...config.listings.of(method, target, resource) };
     return { body, authenticate: ["x402-zk"] };

@@ -80,7 +80,7 @@ export type Decision =
       readonly page?: string | undefined;
     }
   | {
-      /** A method's own content, at a path of its own. Send it as it is. */
+      /** Content of the paywall or of a method, at a path of its own. Send it as it is. */
       readonly kind: "answered";
       /** HTTP status of the response. */
       readonly status: 200;
@@ -121,9 +121,9 @@ export interface MethodHeader {
   readonly kept?: boolean | undefined;
 }
 
-/** A path that a method answers itself. */
+/** A path that the paywall or a method answers itself. */
 export interface MethodPath {
-  /** For frameworks that need a route for it. The method also answers other HTTP methods at this path. */
+  /** For frameworks that need a route for it. Other HTTP methods at this path are answered too. */
   readonly method: "GET" | "POST";
   /** Below /.well-known/sotto/, without parameters. */
   readonly path: string;
@@ -143,7 +143,10 @@ export interface Paywall {
   readonly answersPreflights: boolean;
   /** The request headers that adapters remove before handlers and loggers see a request. */
   readonly removedHeaders: readonly MethodHeader[];
-  /** The paths that methods answer: the server has to pass them to the paywall. */
+  /**
+   * The paths that the paywall answers: of the schedule of its addresses, and of methods. The server has to pass them to the
+   * paywall.
+   */
   readonly paths: readonly MethodPath[];
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;

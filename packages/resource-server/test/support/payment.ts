@@ -25,6 +25,7 @@ import {
   signalWords,
   tokenClaims,
 } from "@sotto/protocol";
+import { parseRecipients, type Recipients } from "../../src/paywall/recipients.ts";
 
 export const DEPLOYMENT = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
 export const PRICE = 10_000n;
@@ -45,6 +46,13 @@ export function createRecipient(wallet: Address = `0x${"22".repeat(20)}`): TestR
   const address = encodeShieldedAddress({ encryptionKey, ownerTag });
   return { wallet, keyX: encryptionKey.x, ownerTag, encryptionKey, viewingKey, address };
 }
+
+/** The paywall's view of a recipient with a lasting address. */
+export const lastingRecipients = ({ wallet, address }: TestRecipient, viewingKey?: bigint): Recipients => {
+  const key = viewingKey === undefined ? {} : { viewingKey };
+  const recipient = { wallet, shieldedAddress: address, signature: "0x00", issuedAt: 0, ...key };
+  return parseRecipients({ recipient }, DEPLOYMENT);
+};
 
 /** The terms of a request for RESOURCE from this recipient. */
 export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): PaymentTerms => ({

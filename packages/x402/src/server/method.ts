@@ -11,10 +11,11 @@ export interface X402Paywall {
   readonly origin: string;
   /** Base URL of the service. */
   readonly service: string;
-  /** The recipient, with its phone number and registry. */
-  readonly binding: Pick<ShieldedAddressBinding, "phone" | "service">;
-  /** The wallet's signature of the binding. */
-  readonly signature: string;
+  /** Every address that a 402 may ask for, with the wallet's signature, its phone number and registry. */
+  readonly addresses: readonly {
+    readonly binding: Pick<ShieldedAddressBinding, "phone" | "service">;
+    readonly signature: string;
+  }[];
 }
 
 /** What this package uses of the terms of a 402. */
@@ -51,7 +52,10 @@ export interface X402Offer {
 const MAX_REPEATED_CHARACTERS = 1_000;
 
 /** The challenge is in a header, which proxies limit; sotto's own is in the body. */
-function assertFitsHeader({ signature, binding, service, origin }: X402Paywall): void {
+function assertFitsHeader({ addresses, service, origin }: X402Paywall): void {
+  const [{ signature, binding }] = [...addresses].sort((a, b) => b.signature.length - a.signature.length) as [
+    X402Paywall["addresses"][number],
+  ];
   const parts = {
     ...{ "recipient.signature": signature, "recipient.service": binding.service, "recipient.phone": binding.phone },
     ...{ service, origin },

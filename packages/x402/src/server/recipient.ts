@@ -1,8 +1,31 @@
-import { checkBinding, decodeShieldedAddress, type EthCall, parseAddress } from "@sotto/protocol";
-import type { X402Recipient } from "@sotto/protocol/x402";
+import {
+  type Address,
+  AddressBook,
+  assertBinding,
+  checkBinding,
+  checkMonthAddresses,
+  type Deployment,
+  type EthCall,
+  type ListedAddress,
+  type MonthAddresses,
+  monthAt,
+  type ScheduleJson,
+  SottoError,
+  scheduleJson,
+} from "@sotto/protocol";
+import type { X402Extra, X402Recipient } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 
-/** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
+/** The recipient with an address of each month. */
+export interface SottoMonthRecipient {
+  /**
+   * What `signAddresses` of @sotto/client and `sotto address schedule` return, parsed by `parseMonthAddresses`. Of several, the
+   * server asks for payments to those with the highest sequence number, and accepts what was paid to the others.
+   */
+  readonly addresses: MonthAddresses | readonly MonthAddresses[];
+}
+
+/** The recipient: its wallet, its lasting address, and the wallet's signature over both (`bindingTypedData`). */
 export interface SottoRecipient {
   /** Address of the account that signed, 20 bytes as hex with 0x. */
   readonly wallet: string;
@@ -10,7 +33,7 @@ export interface SottoRecipient {
   readonly shieldedAddress: string;
   /** The wallet's EIP-712 signature over its shielded address, hex with 0x; at most 400 days old. */
   readonly signature: string;
-  /** When the wallet signed, Unix seconds. */
+  /** When the wallet signed, Unix seconds, a multiple of 300. */
   readonly issuedAt: number;
   /** Base URL of the phone registry that the binding names. Default: none. */
   readonly service?: string;
@@ -18,45 +41,103 @@ export interface SottoRecipient {
   readonly phone?: string;
 }
 
+/** The fields of `extra` that name the paid address. */
+export type RecipientExtra = { readonly recipient: Partial<X402Recipient> } & Pick<X402Extra, "schedule">;
+
+/** The addresses at which a server is paid. */
+export interface Recipients {
+  readonly wallet: Address;
+  /** The JSON of the schedule; undefined for a lasting address. */
+  readonly schedule: ScheduleJson | undefined;
+  /** The address to ask for. @param ms now @throws X402SchemeError ADDRESS_MONTH_MISSING */
+  extraAt(ms: number): RecipientExtra;
+  /** The addresses at which a payment of this time counts, ms. */
+  acceptedAt(ms: number): readonly RecipientExtra[];
+  /** @returns why a signature is not valid @throws SottoError BINDING_UNCHECKED */
+  check(call: EthCall, now: number): Promise<string | undefined>;
+}
+
 /** Clients refuse longer signatures. */
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,2048}$/;
 
-const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
-  shieldedAddress,
-  signature: signature.toLowerCase(),
-  issuedAt,
-  ...(service === "" ? {} : { service }),
-  ...(phone === "" ? {} : { phone }),
-});
+const invalid = (message: string, cause?: unknown): X402SchemeError =>
+  new X402SchemeError("X402_OPTION_INVALID", message, {}, { cause });
 
-/** @throws X402SchemeError X402_OPTION_INVALID */
-export function parseRecipient(recipient: SottoRecipient): {
-  readonly wallet: string;
-  readonly extra: Partial<X402Recipient>;
-} {
-  if (typeof recipient !== "object" || recipient === null || !SIGNATURE.test(recipient.signature))
-    throw new X402SchemeError("X402_OPTION_INVALID", "recipient.signature must be the wallet's signature, hex with 0x");
+function asOption<T>(name: string, read: () => T): T {
   try {
-    decodeShieldedAddress(recipient.shieldedAddress);
-    return { wallet: parseAddress(recipient.wallet, "recipient.wallet"), extra: recipientExtra(recipient) };
+    return read();
   } catch (cause) {
-    throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${(cause as Error).message}`, {}, { cause });
+    if (!(cause instanceof SottoError)) throw cause;
+    throw invalid(`${name}: ${cause.message}`, cause);
   }
 }
 
-/**
- * Checks the recipient as every client does, so that a wrong signature fails at startup.
- * @param call eth_call on the chain, for wallets that are contracts
- * @param now ms
- * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
- */
-export async function assertOwnBinding(
-  { wallet, shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient,
-  { chainId, pool }: { readonly chainId: bigint; readonly pool: string },
-  call: EthCall,
-  now: number,
-): Promise<void> {
-  const binding = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt };
-  const problem = await checkBinding(binding, signature, call, now);
-  if (problem !== undefined) throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${problem}`);
+function extraOf({
+  binding,
+  signature,
+  schedule,
+}: Pick<ListedAddress, "binding" | "signature"> & Pick<X402Extra, "schedule">): RecipientExtra {
+  const { key: shieldedAddress, issuedAt, service, phone } = binding;
+  if (typeof signature !== "string" || !SIGNATURE.test(signature))
+    throw invalid("recipient.signature must be the wallet's signature, 1 to 2,048 bytes as hex with 0x");
+  return {
+    recipient: {
+      ...{ shieldedAddress, signature: signature.toLowerCase(), issuedAt },
+      ...(service === "" ? {} : { service }),
+      ...(phone === "" ? {} : { phone }),
+    },
+    ...(schedule === undefined ? {} : { schedule }),
+  };
+}
+
+function lasting(options: SottoRecipient, { chainId, pool }: Deployment): Recipients {
+  const {
+    wallet,
+    shieldedAddress: key,
+    signature,
+    issuedAt,
+    service = "",
+    phone = "",
+  } = Object(options) as SottoRecipient;
+  const binding = asOption("recipient", () => assertBinding({ phone, wallet, key, chainId, pool, service, issuedAt }));
+  const extra = extraOf({ binding, signature });
+  return {
+    wallet: binding.wallet,
+    schedule: undefined,
+    extraAt: () => extra,
+    acceptedAt: () => [extra],
+    check: (call, now) => checkBinding(binding, signature, call, now),
+  };
+}
+
+function ofMonths({ addresses }: SottoMonthRecipient, { chainId, pool }: Deployment): Recipients {
+  const book = asOption("recipient.addresses", () => new AddressBook(addresses));
+  const { schedule, signature, bindings } = book.newest;
+  if (schedule.chainId !== chainId || schedule.pool !== pool)
+    throw invalid(
+      `recipient.addresses are for the pool ${schedule.pool} on chain ${schedule.chainId}, expected ${pool} on ${chainId}`,
+    );
+  for (const one of book.listed) extraOf(one);
+  return {
+    wallet: book.wallet,
+    schedule: scheduleJson({ schedule, signature }),
+    extraAt(ms) {
+      const address = book.at(ms);
+      if (address !== undefined) return extraOf(address);
+      throw new X402SchemeError(
+        "ADDRESS_MONTH_MISSING",
+        `recipient.addresses has no address for ${monthAt(ms)}, only for ${bindings[0]!.month} to ${bindings.at(-1)!.month}; ` +
+          "sign addresses of more months with `sotto address schedule` and start the server with them",
+      );
+    },
+    acceptedAt: (ms) => book.acceptedAt(ms).map(extraOf),
+    check: (call, now) => checkMonthAddresses(book.newest, call, now),
+  };
+}
+
+/** @param deployment with the pool in lower case @throws X402SchemeError X402_OPTION_INVALID */
+export function parseRecipients(recipient: SottoMonthRecipient | SottoRecipient, deployment: Deployment): Recipients {
+  return "addresses" in Object(recipient)
+    ? ofMonths(recipient as SottoMonthRecipient, deployment)
+    : lasting(recipient as SottoRecipient, deployment);
 }

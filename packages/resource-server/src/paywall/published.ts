@@ -1,0 +1,23 @@
+// The path at which a paywall publishes the schedule of its addresses.
+import { SCHEDULE_PATH, scheduleJson } from "@sotto/protocol";
+import type { PaywallRequest } from "../routes/options.ts";
+import type { Months } from "./recipients.ts";
+import { answered, refused } from "./responses.ts";
+import type { Decision, MethodPath } from "./types.ts";
+
+export class PublishedSchedule {
+  readonly path: MethodPath = { method: "GET", path: SCHEDULE_PATH };
+  readonly #body: Uint8Array<ArrayBuffer>;
+
+  constructor({ signed }: Pick<Months, "signed">) {
+    this.#body = new TextEncoder().encode(JSON.stringify(scheduleJson(signed)));
+  }
+
+  /** The answer to a request; undefined if it is for another path. */
+  answer({ method }: Pick<PaywallRequest, "method">, target: string): Decision | undefined {
+    if (target.split("?", 1)[0] !== SCHEDULE_PATH) return undefined;
+    if (method === "GET" || method === "HEAD") return answered(this.#body, "application/json; charset=utf-8");
+    const body = { error: "Method Not Allowed", message: "this path takes GET, HEAD only" };
+    return refused(405, body, { allow: "GET, HEAD" });
+  }
+}
