@@ -1,9 +1,11 @@
 import { setTimeout } from "node:timers/promises";
+import { addMonths, monthEnd, parseMonth } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { World } from "../../wallet/test/support/world.ts";
 import { Preparer } from "../src/fetch/preparer.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
+import { openMonthScene } from "./support/month-merchant.ts";
 import { ORIGIN, openScene } from "./support/scene.ts";
 
 const SLOT = 120;
@@ -35,6 +37,27 @@ describe("the option prepare of wrapFetch", () => {
     expect(complete()).to.equal(1);
     await until(() => world.prover.prepared === 2);
     expect(await place.paid()).to.equal(20n);
+    await place.payer.close();
+  });
+
+  it("discards what it prepared for the address of a month at the month's end, and pays the next address", async () => {
+    const january = parseMonth("2027-01");
+    const place = await openMonthScene([january, addMonths(january, 1)]);
+    const { world, merchant } = place;
+    // The last slot of January ends with the month.
+    world.chain.time = monthEnd(january) / 1000 - 100;
+    world.chain.mine();
+    const pay = wrapFetch(merchant.fetch, place.payer, place.terms({ prepare: true }));
+    await pay(`${ORIGIN}/first`);
+    await until(() => world.prover.prepared === 1);
+    world.chain.time = monthEnd(january) / 1000;
+    world.chain.mine();
+    await pay(`${ORIGIN}/second`);
+    expect([world.prover.finished, world.prover.discarded]).to.deep.equal([0, 1]);
+    const entries = await place.payer.payments({ decimals: 6 });
+    expect(entries.map(({ recipientAddress }) => recipientAddress)).to.have.members(
+      [january, addMonths(january, 1)].map((month) => merchant.addressOf(month)),
+    );
     await place.payer.close();
   });
 
@@ -99,6 +122,22 @@ describe("preparing for hosts", () => {
       expect(world.prover.discarded).to.equal(1);
       await payer.close();
     });
+
+  it("stops at the end of the month whose address was paid", async () => {
+    const { world, payer, terms, count, preparer } = await open();
+    nextSlot(world);
+    const before = world.clock() + 90_000;
+    preparer.paid(HOST, { ...terms, before });
+    await until(() => count() === 1);
+    world.chain.time += 89;
+    await setTimeout(30);
+    expect(world.prover.discarded).to.equal(0);
+    world.chain.time += 1;
+    await until(() => world.prover.discarded === 1);
+    await setTimeout(30);
+    expect(count()).to.equal(1);
+    await payer.close();
+  });
 
   it("stops 15 minutes after the last payment", async () => {
     const { world, payer, terms, count, preparer } = await open();

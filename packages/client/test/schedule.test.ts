@@ -2,6 +2,7 @@
 import {
   addMonths,
   MAX_SCHEDULE_LENGTH,
+  type Month,
   monthEnd,
   parseMonth,
   type SignedSchedule,

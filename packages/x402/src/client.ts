@@ -71,6 +71,7 @@ export class SottoScheme {
     if (!Array.isArray(services) || services.length === 0)
       throw new X402SchemeError("X402_OPTION_INVALID", "services must be a list of one or more base URLs of services");
     const urls = services.map((service) => normalizeServiceUrl(service, wallet.pool.chainId));
+    if (typeof send !== "function") throw new X402SchemeError("X402_OPTION_INVALID", "fetch must be a function");
     const { decimals, symbol } = await readToken(wallet);
     return new SottoScheme({ wallet, decimals, services: urls, fetch: send }, symbol, fundsTimeoutMs);
   }

@@ -38,9 +38,16 @@ export const X402_SCHEME_ERRORS = {
   },
   X402_PAID_TOO_LONG_AGO: {
     means:
-      "The payment has settled, but its proof is too old to be presented. Nothing else was paid. Details: `id`, " +
-      "`transaction`.",
+      "The payment has settled, but its proof can no longer be presented: it is too old, or the server's address changed at the end " +
+      "of the month. Nothing else was paid. Details: `id`, `transaction`.",
     cause: "The program was stopped between the payment and the delivery for longer than a proof is valid.",
+  },
+  X402_PAYMENT_UNDECIDED: {
+    means:
+      "An earlier payment for the same resource went to the recipient's address of another month and may still settle. Nothing else " +
+      "was paid. Details: `id`, `validUntil`.",
+    cause:
+      "A response was lost shortly before the recipient changed its address. Repeat the request after `validUntil`.",
   },
   X402_FUNDS_TIMED_OUT: {
     means: "No note became spendable in time. Nothing was paid.",

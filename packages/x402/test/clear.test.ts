@@ -21,7 +21,9 @@ describe("a payer", () => {
   const terms = (chainId: bigint, resource: string) =>
     ({ chainId, pool, asset: token, decimals: 6, amount: 1n, service: "", resource }) as unknown as X402Terms;
   const check = (chainId: bigint, resource: string) =>
-    code(assertTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
+    code(
+      assertTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [], fetch }),
+    );
 
   it("does not pay over plain http", async () => {
     for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
@@ -39,7 +41,7 @@ describe("a payer", () => {
     for (const resource of remote)
       for (const service of remote) {
         const asked = { ...terms(8453n, resource), service } as X402Terms;
-        const policy = { wallet: wallet(8453n), decimals: 6, services: [] };
+        const policy = { wallet: wallet(8453n), decimals: 6, services: [], fetch };
         const { message, details } = await rejection(assertTerms(asked, undefined, policy));
         for (const text of [message, ...Object.values<string>(details)]) {
           expect(text).to.match(/^[\x20-\x7e]*$/);
@@ -47,7 +49,9 @@ describe("a payer", () => {
         }
       }
     const names = { ...terms(8453n, "https://data.example/report"), service: "https://zk.example/zk" } as X402Terms;
-    const error = await rejection(assertTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [] }));
+    const error = await rejection(
+      assertTerms(names, undefined, { wallet: wallet(8453n), decimals: 6, services: [], fetch }),
+    );
     expect(error.message).to.include("(https://zk.example)");
     expect(error.details).to.deep.equal({ service: "https://zk.example/zk" });
   });

@@ -1,7 +1,9 @@
+import { parseMonth } from "@sotto/protocol";
 import { rejection, thrown } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import { phonePin } from "../../src/phone/pins.ts";
 import { assertPhoneMatches, assertRecipientPhone, type RecipientOptions } from "../../src/phone/recipient.ts";
-import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
+import { BEGIN, keyOf, keysOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 
 describe("the phone number of a 402", () => {
@@ -41,6 +43,21 @@ describe("the phone number of a 402", () => {
     const error = thrown(() => assertPhoneMatches({ ...recipient(), phone: "+14155550124" }, recipient()));
     expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "phone"]);
     expect(JSON.stringify([error.message, error.details])).to.not.include("555");
+  });
+
+  it("may come with the address of a month of the same wallet and owner tag, which changes no pin", async () => {
+    const ofMonth = keysOf(1).ofMonth(parseMonth("2027-01")).shieldedAddress;
+    await check({ shieldedAddress: ofMonth });
+    expect((await phonePin(wallet.store, PHONE))?.shieldedAddress).to.equal(keyOf(1));
+    await check({ shieldedAddress: ofMonth });
+    await check();
+    expect(registry.asked).to.have.length(1);
+    const foreign = keysOf(2).ofMonth(parseMonth("2027-01")).shieldedAddress;
+    const error = await rejection(check({ shieldedAddress: foreign }));
+    expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "shieldedAddress"]);
+    // Direct payments go to the registry's own address, and are asked about if its key changes.
+    registry.serve({ key: ofMonth, issuedAt: BEGIN + 300 });
+    expect((await rejection(resolve())).code).to.equal("PHONE_CHANGED");
   });
 
   it("is not pinned if the server names another holder's number", async () => {

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChainSource } from "@sotto/chain";
-import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "@sotto/protocol";
+import {
+  type Address,
+  bindingTypedData,
+  deriveKeys,
+  type ShieldedAddressBinding,
+  type WalletKeys,
+} from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { SottoService } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
@@ -12,8 +18,10 @@ export const PHONE = "+14155550123";
 /** The local chain's time at the start, the beginning of a slot. */
 export const BEGIN = 1_800_000_000;
 
-export const keyOf = (fill: number): string =>
-  deriveKeys(new Uint8Array(32).fill(fill), { chainId: 31337n, pool: POOL }).shieldedAddress();
+export const keysOf = (fill: number): WalletKeys =>
+  deriveKeys(new Uint8Array(32).fill(fill), { chainId: 31337n, pool: POOL });
+
+export const keyOf = (fill: number): string => keysOf(fill).shieldedAddress();
 
 /** Fields of a link that differ from the default. */
 export type Linked = Partial<ShieldedAddressBinding> & { signer?: HDNodeWallet };

@@ -16,9 +16,17 @@ interface OpenPayment {
   readonly id: string;
   /** Hash of the terms without the challenge. */
   readonly terms: string;
+  /** The same for the addresses of all months. Absent in records of earlier versions. */
+  readonly anyMonth?: string | undefined;
 }
 
 const hash = (text: string): string => keccak256(toUtf8Bytes(text)).slice(2, 34);
+/** The terms with the owner of the address in place of the address. */
+function anyMonthText(terms: X402Terms): string {
+  const shieldedAddress = String(terms.address.ownerTag);
+  return termsText({ ...terms, recipient: { ...terms.recipient, shieldedAddress } });
+}
+
 const openKey = (id: string): string => `x402/${id}`;
 
 /** Minimum remaining validity of a proof to be presented, ms: the resource server still has to settle it. */
@@ -52,7 +60,7 @@ export class Payments {
   /**
    * Returns the payment for these terms: the one for the same challenge, or one for the same terms whose response was
    * lost, or a new one.
-   * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_FUNDS_TIMED_OUT; WalletError
+   * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_PAYMENT_UNDECIDED, X402_FUNDS_TIMED_OUT; WalletError
    */
   async obtain(terms: PayableTerms, challenge: string): Promise<WireBundle> {
     const text = termsText(terms);
@@ -102,7 +110,39 @@ export class Payments {
         "PAYMENT_CLOSED",
         "the payment for this challenge can never settle; request the resource again for a new challenge",
       );
+    if (known === undefined) await this.#endEarlierMonths(termsHash, terms);
     return reused ?? this.#reserving(id, () => this.#create(id, termsHash, terms));
+  }
+
+  /**
+   * Ends the payments for the same resource that went to the address of another month and whose responses were lost: they cannot
+   * be presented for this address.
+   * @throws X402SchemeError X402_PAID_TOO_LONG_AGO if one has settled, X402_PAYMENT_UNDECIDED if one may still settle
+   */
+  async #endEarlierMonths(termsHash: string, terms: X402Terms): Promise<void> {
+    const anyMonth = hash(anyMonthText(terms));
+    for (const { value } of await this.#wallet.store.list("x402/")) {
+      const { id, ...open } = value as unknown as OpenPayment;
+      if (open.anyMonth !== anyMonth || open.terms === termsHash || this.#busy.has(id)) continue;
+      if (this.#isKnown(id)) await this.#assertOver(id);
+      await this.close(id);
+    }
+  }
+
+  async #assertOver(id: string): Promise<void> {
+    await this.#wallet.scan();
+    const { state, final, validUntil } = this.#wallet.status(id);
+    if (state === "settled") {
+      await this.close(id);
+      throw this.#paidBefore(id);
+    }
+    if (final) return;
+    throw new X402SchemeError(
+      "X402_PAYMENT_UNDECIDED",
+      "an earlier payment for this resource went to the recipient's address of another month and may still settle, so nothing " +
+        `else was paid; repeat the request after ${new Date(validUntil * 1000).toISOString()}`,
+      { id, validUntil },
+    );
   }
 
   /** Reserves the payment while it is created and until it is released, so that no other request presents it. */
@@ -147,13 +187,13 @@ export class Payments {
 
   #paidBefore(id: string): X402SchemeError {
     const { transactionHash: transaction = "" } = this.#wallet.status(id);
-    const message = "the payment has settled, but its proof is too old to be presented; the next request pays again";
+    const message = "the payment has settled, but its proof can no longer be presented; the next request pays again";
     return new X402SchemeError("X402_PAID_TOO_LONG_AGO", message, { id, transaction });
   }
 
   /** Records the payment before it starts: after a crash, an unrecorded payment would be made again. */
   async #create(id: string, termsHash: string, terms: PayableTerms): Promise<WireBundle> {
-    const open: OpenPayment = { id, terms: termsHash };
+    const open: OpenPayment = { id, terms: termsHash, anyMonth: hash(anyMonthText(terms)) };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
     const { recipient, wallet, amount, resource, service, before } = terms;
     const { shieldedAddress } = recipient;
