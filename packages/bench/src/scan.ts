@@ -1,18 +1,22 @@
+import type { SettledEvent } from "@sotto/chain";
 import { median } from "@sotto/command/median";
 import {
+  addMonths,
   addPoints,
   BASE8,
   depositBlinding,
   deriveKeys,
+  monthStart,
   multiplyPoint,
   noteCommitment,
   type Point,
+  parseMonth,
   randomField,
   randomSeed,
   scanNotes,
   type Viewer,
 } from "@sotto/protocol";
-import { MemoryStore, NoteReader, Wallet } from "@sotto/wallet";
+import { MemoryStore, NoteReader, NoteScanner, Wallet, walletScanKeys } from "@sotto/wallet";
 import { RecordedChain } from "./inputs/recorded-chain.ts";
 import { inChromium } from "./inputs/scan-in-chromium.ts";
 import type { Print } from "./main.ts";
@@ -24,6 +28,8 @@ const NOTES = 100_000;
 const [PER_BLOCK, PER_CALL] = [50, 5_000];
 const [ROUNDS, RESTORES] = [4, 3];
 const CHROMIUM_NOTES = 10_000;
+/** Months of payments, and how many payments. */
+const [MONTHS, LABEL_NOTES] = [36, 36_000];
 /** Number of different points R: creating 100,000 would take longer than the scan, which caches none of them. */
 const POINTS = 2_000;
 
@@ -58,7 +64,7 @@ function notesOfOthers(count: number): Delivered[] {
 /** Scans with the wallet's threads and kernel, and a part of the notes with `scanNotes` on one thread, in turns. */
 async function scan(print: Print, notes: readonly Delivered[]): Promise<void> {
   const keys = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
-  const viewer = { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0) };
+  const viewer = { viewingKeys: [keys.viewingKey], ownerTag: keys.ownerTag(0) };
   const reader = new NoteReader();
   const time = async (count: number, read: (part: readonly Delivered[]) => unknown) => {
     const [start, before] = [performance.now(), process.cpuUsage()];
@@ -88,6 +94,55 @@ async function scan(print: Print, notes: readonly Delivered[]): Promise<void> {
     print("scan.ratio", ratio("each"), "x one thread without the kernel");
     // All threads' time on a core: depends less on what else the machine does.
     print("scan.cpu.ratio", ratio("cpu"), "x the CPU time without the kernel");
+  } finally {
+    reader.close();
+  }
+}
+
+/** The time of payment `index` of `count`, which are spread evenly over `MONTHS`; seconds. */
+function timeOf(index: number, count: number): number {
+  const first = parseMonth("2026-01");
+  const [start, end] = [monthStart(first), monthStart(addMonths(first, MONTHS))];
+  return Math.floor((start + ((end - start) * index) / count) / 1000);
+}
+
+/**
+ * A wallet's scan of payments of three years with one key, as before there were months; with the keys of each payment's month; and
+ * with these and the lasting one. In turns.
+ */
+async function labels(print: Print, notes: readonly Delivered[]): Promise<void> {
+  const deployment = { chainId: 31337n, pool: `0x${"5a".repeat(20)}` };
+  const keys = deriveKeys(randomSeed(), deployment);
+  const reader = new NoteReader();
+  const payments = notes.map((note, index) => ({ ...note, timestamp: timeOf(index, notes.length) }));
+  const one = { ownerTag: keys.ownerTag(0), viewingKeys: [keys.viewingKey] };
+  const scanners = [false, true].map((lasting) => new NoteScanner(walletScanKeys(keys, lasting), deployment));
+  const time = async (read: (part: typeof payments) => Promise<unknown>) => {
+    const before = process.cpuUsage();
+    for (let first = 0; first < payments.length; first += PER_CALL) await read(payments.slice(first, first + PER_CALL));
+    // All threads' time on a core: depends less on what else the machine does.
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  try {
+    await reader.read(one, payments.slice(0, PER_CALL));
+    const rounds: number[][] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      process.stderr.write(`  months ${round + 1} of ${ROUNDS}\n`);
+      const alone = await time((part) => reader.read(one, part));
+      const ratios: number[] = [];
+      for (const scanner of scanners)
+        ratios.push(
+          alone /
+            (await time(async (part) => {
+              for (const group of scanner.groups(part as unknown as SettledEvent[]))
+                await reader.read(group.viewer, group.payments);
+            })),
+        );
+      rounds.push(ratios);
+    }
+    print("scan.labels.ratio", median(rounds.map(([months]) => months!)), "x one key");
+    print("scan.labels.both.ratio", median(rounds.map(([, both]) => both!)), "x one key");
   } finally {
     reader.close();
   }
@@ -158,5 +213,6 @@ async function restore(print: Print, payments: readonly Delivered[]): Promise<vo
 export async function run(print: Print): Promise<void> {
   const notes = notesOfOthers(NOTES);
   await scan(print, notes);
+  await labels(print, notes.slice(0, LABEL_NOTES));
   await restore(print, notes.slice(0, NOTES / 2));
 }

@@ -92,6 +92,7 @@ describe("a range with many events", () => {
     from: 5,
     to: 90,
     hash: "0xend",
+    timestamp: 900,
     events: blocks.map((blockNumber) => ({ blockNumber, blockHash: `0x${blockNumber}` }) as PoolEvent),
   });
   const times = (count: number, block: number) => Array<number>(count).fill(block);

@@ -7,8 +7,11 @@ export type Month = string & { readonly month: unique symbol };
 /** Time before the start and after the end of a month in which its address may still be paid, ms: clocks differ. */
 export const MONTH_GRACE_MS = 600_000;
 
-/** Time before the start and after the end of a month in which blocks may have its payments, ms: the clocks of chains differ. */
-export const MONTH_MARGIN_MS = 86_400_000;
+/**
+ * Time before the start and after the end of a month in which blocks are read for its payments, ms. A payment settles within 13
+ * minutes of its month, and the clocks of chains differ.
+ */
+export const MONTH_MARGIN_MS = 3_600_000;
 
 const FORM = /^20[2-9][0-9]-(?:0[1-9]|1[0-2])$/;
 const [FIRST_YEAR, LAST_YEAR] = [2020, 2099];
@@ -69,7 +72,7 @@ export function monthsAt(ms: number): Month[] {
 }
 
 /**
- * The months whose addresses a block of this time may have paid: its own month first and, within a day of its start or end, its
+ * The months whose addresses a block of this time may have paid: its own month first and, within an hour of its start or end, its
  * neighbour. None outside 2020 to 2099.
  * @param ms since the Unix epoch
  * @throws SottoError INVALID_INTEGER

@@ -17,7 +17,7 @@ function ledgerOf(...pages: bigint[][]) {
   const ledger = new Ledger();
   for (const [i, leaves] of pages.entries()) {
     const runs: [number, number][] = [[i, leaves.length]];
-    ledger.add({ ...emptyPage(i, i, `0x${i}`), leaves, runs });
+    ledger.add({ ...emptyPage(i, i, `0x${i}`, i), leaves, runs });
   }
   return ledger;
 }
@@ -42,7 +42,7 @@ describe("the wallet's tree", () => {
     const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
     view.at(ledger, append(ledger, 40));
     ledger.removeLast();
-    ledger.add({ ...emptyPage(1, 1, "0x"), leaves: leavesOf(20, 500), runs: [[1, 20]] });
+    ledger.add({ ...emptyPage(1, 1, "0x", 1), leaves: leavesOf(20, 500), runs: [[1, 20]] });
     expect(view.at(ledger, append(ledger, 40)).root).to.equal(rootOf([...leavesOf(20), ...leavesOf(20, 500)]));
   });
 
@@ -55,7 +55,7 @@ describe("the wallet's tree", () => {
     expect(view.advance(ledger)).to.equal(false);
     expect(view.at(ledger, append(ledger, 1_120)).root).to.equal(rootOf(ledger.leaves));
     ledger.removeLast();
-    ledger.add({ ...emptyPage(1, 1, "0x"), leaves: leavesOf(20, 9_000), runs: [[1, 20]] });
+    ledger.add({ ...emptyPage(1, 1, "0x", 1), leaves: leavesOf(20, 9_000), runs: [[1, 20]] });
     expect(view.advance(ledger)).to.equal(false);
     expect(view.at(ledger, append(ledger, 1_120)).root).to.equal(rootOf(ledger.leaves));
   });

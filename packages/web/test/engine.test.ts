@@ -1,7 +1,7 @@
 // Parts of the wallet's worker that need no browser.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buildInstructions, deriveKeys, formatViewingKey } from "@sotto/protocol";
+import { buildInstructions, deriveKeys, formatViewingKeys } from "@sotto/protocol";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { instructions, options } from "../../protocol/test/support/instructions.ts";
@@ -9,7 +9,7 @@ import type { Context } from "../src/engine/context.ts";
 import { assertResource, fetchForMerchant, instructionsOf, urlOf } from "../src/engine/instructions.ts";
 import { ask } from "../src/engine/requests.ts";
 import { parseSealed, seal } from "../src/engine/vault.ts";
-import { openViewingKey } from "../src/engine/viewing-key.ts";
+import { openViewingKeys } from "../src/engine/viewing-key.ts";
 import { readAmount } from "../src/lib/amount.ts";
 
 const POOL = `0x${"5a".repeat(20)}` as const;
@@ -86,12 +86,13 @@ describe("the wallet's worker", () => {
     expectCode("INVALID_AMOUNT", () => readAmount("1\u200b25"));
 
     const keys = deriveKeys(new Uint8Array(32).fill(7), { chainId: 1n, pool: POOL });
-    const parsed = { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
-    const text = formatViewingKey(parsed, { chainId: 1, pool: POOL });
+    const lasting = { viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() };
+    const parsed = { ownerTag: keys.ownerTag(0), keys: [lasting] };
+    const text = formatViewingKeys(parsed, { chainId: 1, pool: POOL });
     for (const pasted of [text, `\ufeff${text}\u200b\n`])
-      expect(openViewingKey(pasted, { chainId: 1, pool: POOL })).to.deep.equal(parsed);
+      expect(openViewingKeys(pasted, { chainId: 1, pool: POOL })).to.deep.equal(parsed);
     const broken = text.replace("0x", "0x\u200b");
-    expectCode("VIEWING_KEY_INVALID", () => openViewingKey(broken, { chainId: 1, pool: POOL }));
+    expectCode("VIEWING_KEY_INVALID", () => openViewingKeys(broken, { chainId: 1, pool: POOL }));
   });
 
   it("reports a vault or backup with malformed texts as damaged", async () => {

@@ -67,7 +67,10 @@ export function parseQueue(source: ChainSource, events: readonly PoolEvent[], st
 export interface EventRange {
   from: number;
   to: number;
+  /** Of block `to`. */
   hash: string;
+  /** Of block `to`, seconds; only if the events have the times of their blocks. */
+  timestamp: number;
   events: PoolEvent[];
 }
 
@@ -98,7 +101,7 @@ export async function fetchRange(
   if (logs.some((log) => log.blockNumber === to && log.blockHash !== before.hash)) return undefined;
   try {
     const events = logs.map(decodeEvent).filter((event) => event !== undefined);
-    return { from, to, hash: before.hash, events };
+    return { from, to, hash: before.hash, timestamp: before.timestamp, events };
   } catch (cause) {
     throw inconsistent(chain, `returned a malformed log: ${(cause as Error).message}`, cause);
   }
@@ -108,16 +111,17 @@ export async function fetchRange(
 const PAGE_EVENTS = 2048;
 
 /** Splits a range into pages of a few thousand events. Each page ends with a whole block. */
-export function splitRange({ from, to, hash, events }: EventRange): EventRange[] {
+export function splitRange({ from, to, hash, timestamp, events }: EventRange): EventRange[] {
   const parts: EventRange[] = [];
   let start = 0;
   for (let i = PAGE_EVENTS; i < events.length; i += 1) {
     const last = events[i - 1]!;
     if (i - start < PAGE_EVENTS || events[i]!.blockNumber === last.blockNumber) continue;
     const before = parts.at(-1)?.to ?? from - 1;
-    parts.push({ from: before + 1, to: last.blockNumber, hash: last.blockHash, events: events.slice(start, i) });
+    const end = { to: last.blockNumber, hash: last.blockHash, timestamp: last.timestamp };
+    parts.push({ from: before + 1, ...end, events: events.slice(start, i) });
     start = i;
   }
-  parts.push({ from: (parts.at(-1)?.to ?? from - 1) + 1, to, hash, events: events.slice(start) });
+  parts.push({ from: (parts.at(-1)?.to ?? from - 1) + 1, to, hash, timestamp, events: events.slice(start) });
   return parts;
 }

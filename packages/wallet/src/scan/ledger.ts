@@ -32,6 +32,16 @@ export class Ledger {
     for (const spend of page.spends) this.spends.set(spend.leafIndex, spend);
   }
 
+  /** Replaces pages by others with the same blocks and fewer notes. */
+  replace(pages: readonly Page[]): void {
+    for (const page of pages) {
+      const index = this.pages.findIndex(({ from }) => from === page.from);
+      for (const { leafIndex } of this.pages[index]?.notes ?? []) this.notes.delete(leafIndex);
+      for (const note of page.notes) this.notes.set(note.leafIndex, note);
+      this.pages[index] = page;
+    }
+  }
+
   /** Removes the newest page, after a reorganization. @returns undefined if there is none */
   removeLast(): Page | undefined {
     const page = this.pages.pop();

@@ -2,11 +2,8 @@ import { type DeliveredNote, type ReceivedNote, type ScanKernel, scanNotes, type
 import { createScanKernel } from "@sotto/prover/scan";
 import { type ScanThread, startThreads } from "./threads.ts";
 
-/**
- * Number of notes that are decrypted together with one key, at most and at least; with several keys, fewer notes. A chunk takes
- * at most tens of milliseconds.
- */
-const [MAX_CHUNK, MIN_CHUNK] = [256, 32];
+/** Number of notes that are decrypted together, at most and at least; and of notes times keys, at most: tens of milliseconds. */
+const [MAX_CHUNK, MIN_CHUNK, MAX_TRIALS] = [256, 32, 512];
 /** Chunks that a thread has at a time, so that it has the next one when it finishes one. */
 const PER_THREAD = 2;
 /** Number of notes of a scan from which on it is worth compiling the kernel, and starting other threads. */
@@ -58,7 +55,8 @@ export class NoteReader {
     if (this.#count >= THREADS_MIN) this.#threads ??= this.#start();
     const threads = this.#threads ?? [];
     const share = Math.ceil(notes.length / (PER_THREAD * (threads.length + 1)));
-    const size = Math.max(1, Math.floor(Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, share * keys)) / keys));
+    const most = Math.max(1, Math.min(MAX_CHUNK, Math.floor(MAX_TRIALS / keys)));
+    const size = Math.min(most, Math.max(MIN_CHUNK, share));
     const chunks = Array.from({ length: Math.ceil(notes.length / size) }, (_, i) => i * size);
     const take = async (decrypt: (part: DeliveredNote[]) => Decrypted | Promise<Decrypted>) => {
       for (let first = chunks.shift(); first !== undefined; first = chunks.shift()) {

@@ -13,7 +13,7 @@ export interface Page {
   to: number;
   /** Hash of the last block. As long as that block is canonical, so is the whole page. */
   hash: string;
-  /** Time of a block at or after the last one, seconds; Infinity if the page is of an earlier version. */
+  /** Time of the last block, seconds; Infinity if the page is of an earlier version. */
   time: number;
   /** Commitments queued in these blocks, in order. */
   leaves: bigint[];

@@ -51,6 +51,11 @@ export interface ScanKeys {
   readonly keys?: WalletKeys | undefined;
 }
 
+/** The months of proofs that may settle now: a withdrawal is valid for a day, so the month before is one of them. */
+const changeMonths = (months: readonly Month[]): Month[] => [
+  ...new Set([...months, ...months.slice(0, 1).map((month) => addMonths(month, -1))]),
+];
+
 /** Months of addresses that a wallet may hand out in advance: those of the longest schedule. */
 const AHEAD = 13;
 
@@ -84,8 +89,7 @@ export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
     keys,
     at: shared((months) => ({
       viewing: [...months.map(viewing), ...(lasting || months.length === 0 ? [lastingViewing] : [])],
-      // A withdrawal is valid for a day, so it may settle in the month after its proof.
-      change: [...months.map(change), lastingChange],
+      change: [...changeMonths(months).map(change), lastingChange],
     })),
     all(since, now) {
       const [first] = monthsNear(1000 * since);
@@ -106,19 +110,18 @@ function namesOf({ month, changeKey }: ViewingKey): [string, number][] {
 /** The keys of a viewing wallet. Outside the years 2020 to 2099 each payment is tried with all keys. */
 export function viewingScanKeys(given: ViewingKeys): ScanKeys {
   const { ownerTag, keys } = assertViewingKeys(given);
-  const select = (isUsed: (month: Month | undefined) => boolean): BlockKeys => {
-    const used = keys.filter(({ month }) => isUsed(month));
-    return {
-      viewing: used.map(({ month, viewingKey }) => ({ month, key: viewingKey })),
-      change: used.flatMap(({ month, changeKey }) => (changeKey === undefined ? [] : [{ month, key: changeKey }])),
-    };
-  };
-  const all = select(() => true);
+  const viewing = keys.map(({ month, viewingKey }) => ({ month, key: viewingKey }));
+  const change = keys.flatMap(({ month, changeKey }) => (changeKey === undefined ? [] : [{ month, key: changeKey }]));
+  const all = { viewing, change };
+  const isOf = (months: readonly Month[]) => (each: KeyOf<bigint>) =>
+    each.month === undefined || months.includes(each.month);
   return {
     ownerTag,
     names: new Map(keys.flatMap(namesOf)),
     at: shared((months) =>
-      months.length === 0 ? all : select((month) => month === undefined || months.includes(month)),
+      months.length === 0
+        ? all
+        : { viewing: viewing.filter(isOf(months)), change: change.filter(isOf(changeMonths(months))) },
     ),
     all: () => all.viewing,
     of: (month) => all.viewing.find((each) => each.month === month),

@@ -4,18 +4,14 @@ import { emptyPage, type Page } from "./page.ts";
 import type { OwnNote } from "./payment-group.ts";
 import type { NoteScanner } from "./scanner.ts";
 
-/**
- * Converts a page of events to a page of the wallet, with the notes and spends that the scanner finds in it.
- * @param time of a block at or after the page's last one, seconds
- */
+/** Converts a page of events to a page of the wallet, with the notes and spends that the scanner finds in it. */
 export async function scanPage(
-  { from, to, hash, events, leaves, appends }: PoolPage,
-  time: number,
+  { from, to, hash, timestamp, events, leaves, appends }: PoolPage,
   reader: NoteReader,
   scanner?: NoteScanner,
   meanwhile?: () => boolean,
 ): Promise<Page> {
-  const page = emptyPage(from, to, hash, time);
+  const page = emptyPage(from, to, hash, timestamp);
   for (const append of appends) page.appends.push(append);
   for (const { leaf, blockNumber } of leaves) {
     page.leaves.push(leaf);

@@ -12,9 +12,10 @@ import {
 import type { StoreChange, StoreValue } from "../store/store.ts";
 import { Ledger } from "./ledger.ts";
 import { NoteReader } from "./note-reader.ts";
+import type { FoundNote } from "./notes.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
-import type { LateKeys } from "./scan-keys.ts";
+import type { LateKeys, ScanKeys } from "./scan-keys.ts";
 import { scanPage } from "./scan-page.ts";
 import { NoteScanner } from "./scanner.ts";
 import { lateKeys, parseSearch, type SearchedBlocks, type SearchRecord, searchRange } from "./search.ts";
@@ -85,8 +86,9 @@ export class PoolSync {
   }
 
   /**
-   * Removes the pages that were read without one of the keys, so that the next scan reads them again. A key of a month is
-   * missing only in blocks of that time. The search begins again, because it tried other keys.
+   * Removes the pages that were read without one of the keys, so that the next scan reads them again: a key of a month is missing
+   * only in blocks of that time. The search begins again, because it tried other keys. Removes what a viewing wallet found with
+   * keys that it no longer has.
    */
   async #adoptKeys(): Promise<void> {
     const { store, keys, deploymentBlock } = this.#options;
@@ -107,7 +109,19 @@ export class PoolSync {
         changes.push(searchRecord(this.#searched));
       }
     }
+    const lacking = keys.keys === undefined ? this.#pagesLacking(keys.names) : [];
+    changes.push(...lacking.map((page) => ({ put: pageKey(page.from), value: encodePage(page) })));
     await this.#stored.change(changes);
+    this.ledger.replace(lacking);
+  }
+
+  /** The pages with notes of other keys than these, without those notes. */
+  #pagesLacking(names: ScanKeys["names"]): Page[] {
+    const isKept = ({ origin, month = "lasting" }: FoundNote) =>
+      origin === "deposit" || names.has(origin === "payment" ? month : `change ${month}`);
+    return this.ledger.pages
+      .filter(({ notes }) => !notes.every(isKept))
+      .map((page) => ({ ...page, notes: page.notes.filter(isKept) }));
   }
 
   /** Number of the newest block at the last scan. */
@@ -186,7 +200,7 @@ export class PoolSync {
       known: async () => ledger.pages.map(({ to, hash }) => ({ number: to, hash })).reverse(),
       counts: async () => ({ leaves: ledger.leaves.length, appended: ledger.appended }),
       add: async (events, head) => {
-        const page = await this.#add(events, head, reader);
+        const page = await this.#add(events, reader);
         result.blocks += page.to - page.from + 1;
         result.notes += page.notes.length;
         result.spends += page.spends.length;
@@ -201,15 +215,9 @@ export class PoolSync {
   }
 
   /** Scans a page and writes it. */
-  async #add(events: PoolPage, head: Block, reader: NoteReader): Promise<Page> {
+  async #add(events: PoolPage, reader: NoteReader): Promise<Page> {
     try {
-      const page = await scanPage(
-        events,
-        head.timestamp,
-        reader,
-        this.#scanner,
-        () => this.#options.meanwhile?.(this.ledger) ?? false,
-      );
+      const page = await scanPage(events, reader, this.#scanner, () => this.#options.meanwhile?.(this.ledger) ?? false);
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;

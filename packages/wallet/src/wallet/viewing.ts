@@ -13,8 +13,8 @@ import { type SearchOptions, search } from "./search.ts";
 
 export interface ViewingWalletOptions extends PoolOptions {
   /**
-   * The keys that read, of one wallet: as `parseViewingKeys` returns them. They may be others than the last time: what a removed
-   * key has found stays, and a scan reads again where a new key may find something.
+   * The keys that read, of one wallet: as `parseViewingKeys` returns them. They may be others than the last time: the store forgets
+   * what a removed key has found, and a scan reads again where a new key may find something.
    */
   keys: ViewingKeys;
   /** Keeps what was scanned. One wallet per store. */
