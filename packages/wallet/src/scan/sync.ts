@@ -117,8 +117,8 @@ export class PoolSync {
 
   /** The pages with notes of other keys than these, without those notes. */
   #pagesLacking(names: ScanKeys["names"]): Page[] {
-    const isKept = ({ origin, month = "lasting" }: FoundNote) =>
-      origin === "deposit" || names.has(origin === "payment" ? month : `change ${month}`);
+    const isKept = ({ origin, month }: FoundNote) =>
+      origin === "deposit" || names.has(`${origin === "payment" ? "" : "change "}${month ?? "lasting"}`);
     return this.ledger.pages
       .filter(({ notes }) => !notes.every(isKept))
       .map((page) => ({ ...page, notes: page.notes.filter(isKept) }));
