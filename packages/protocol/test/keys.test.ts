@@ -98,8 +98,9 @@ describe("keys", () => {
       expect(decodeShieldedAddress(shieldedAddress)).to.deep.equal({ encryptionKey, ownerTag: keys.ownerTag(0) });
       return [viewingKey, changeKey, shieldedAddress];
     });
-    const others = [deriveKeys(seed, elsewhere), deriveKeys(randomSeed(), DEPLOYMENT)].map((each) =>
-      each.ofMonth(months[0]!),
+    const otherPool = { ...DEPLOYMENT, pool: `0x${"5b".repeat(20)}` };
+    const others = [deriveKeys(seed, elsewhere), deriveKeys(seed, otherPool), deriveKeys(randomSeed(), DEPLOYMENT)].map(
+      (each) => each.ofMonth(months[0]!),
     );
     const rest = others.flatMap(({ viewingKey, changeKey, shieldedAddress }) => [
       viewingKey,
@@ -107,7 +108,7 @@ describe("keys", () => {
       shieldedAddress,
     ]);
     const lasting = [keys.viewingKey, keys.changeKey, keys.shieldedAddress()];
-    expect(new Set([...all, ...rest, ...lasting]).size).to.equal(3 * 24 + 6 + 3);
+    expect(new Set([...all, ...rest, ...lasting]).size).to.equal(3 * 24 + 9 + 3);
     expectCode("INVALID_MONTH", () => keys.ofMonth("2026-13" as never));
     const printed =
       inspect(keys.ofMonth(months[0]!), { depth: 5, showHidden: true }) +
