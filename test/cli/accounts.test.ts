@@ -14,6 +14,13 @@ interface Entry {
   block: number;
 }
 
+interface Checked {
+  statements: { month: string | null; amount: string; shown: { amount: string }[] }[];
+  covers: object;
+  missing: string[];
+  unknown: string[];
+}
+
 describe("sotto: receipts, totals, payments, refunds and backups", function () {
   slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
@@ -68,23 +75,27 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
   it("makes totals for an auditor without a key", async () => {
     const file = merchant.path("totals.json");
     const made = ["totals", "--auditor", "Audit office 2026", "--wallet", merchant.account, "-o", file];
-    expect(await merchant.json(made)).to.include({ hidden: 2, hiddenTotal: "1750000" });
+    const { statements } = await merchant.json<{ statements: object[] }>(made);
+    expect(statements[0]).to.include({ month: null, hidden: 2, hiddenTotal: "1750000" });
     const auditor = new Cli();
     const { node, deploymentFile } = world;
     await auditor.json(["init", "--deployment", deploymentFile, "--rpc", node.url]);
     const check = ["totals", "check", file];
-    const checked = await auditor.json<Record<string, unknown>>([...check, "--auditor", "Audit office 2026"]);
-    expect(checked).to.deep.include({ valid: true, amount: "1750000", payments: 2, hidden: 2, shown: [] });
+    const checked = await auditor.json<Checked>([...check, "--auditor", "Audit office 2026"]);
+    expect(checked).to.deep.include({ valid: true, amount: "1750000", payments: 2, missing: [] });
+    expect(checked.statements[0]).to.deep.include({ month: null, hidden: 2, shown: [], isScheduled: false });
+    expect(checked.covers).to.deep.equal({ months: [], lasting: true });
     expect(await auditor.refused([...check, "--auditor", "Someone"], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
-    const lie = { ...JSON.parse(readFileSync(file, "utf8")), hiddenTotal: "1749999" };
+    const lie = JSON.parse(readFileSync(file, "utf8"));
+    lie.statements[0].statement.hiddenTotal = "1749999";
     writeFileSync(auditor.path("lie.json"), JSON.stringify(lie));
     expect(await auditor.refused(["totals", "check", auditor.path("lie.json")], 7)).to.equal("RECEIPT_INVALID");
     expect(await merchant.refused(["totals", "--auditor", "me"], 2)).to.equal("USAGE");
     const elsewhere = ["totals", "--auditor", "me", "--wallet", payer.account];
     expect(await merchant.refused(elsewhere, 3)).to.equal("RECEIPT_IMPOSSIBLE");
     const shown = await merchant.run(["totals", "--auditor", "me", "--amounts"]);
-    const each = await auditor.json<{ shown: { amount: string }[] }>(["totals", "check", "-"], { input: shown.stdout });
-    expect(each.shown.map(({ amount }) => amount)).to.deep.equal(["1500000", "250000"]);
+    const each = await auditor.json<Checked>(["totals", "check", "-"], { input: shown.stdout });
+    expect(each.statements[0]!.shown.map(({ amount }) => amount)).to.deep.equal(["1500000", "250000"]);
   });
 
   it("lists payments as JSON and CSV", async () => {

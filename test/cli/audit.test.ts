@@ -216,6 +216,49 @@ describe("sotto: keys of months", function () {
     expect(all.covers.months.at(-1)).to.equal("2027-05");
   });
 
+  it("totals proves the income of each month in its blocks, and their sum, without a key", async () => {
+    const file = owner.path("totals.json");
+    const made = ["totals", "--from", MARCH, "--to", MAY, "--wallet", ACCOUNT, "--auditor", "Audit office", "-o", file];
+    const { statements, skipped } = await owner.json<{ statements: { hiddenTotal: string }[]; skipped: string[] }>(
+      made,
+    );
+    expect(statements.map(({ hiddenTotal }) => hiddenTotal)).to.deep.equal(["3000000", "3000000"]);
+    expect(skipped).to.deep.equal([MAY]);
+    const check = ["totals", "check", file, "--auditor", "Audit office"];
+    const checked = await reader.json<{
+      decimal: string;
+      payments: number;
+      statements: { month: string; decimal: string; isWholeMonth: boolean; isScheduled: boolean }[];
+      covers: object;
+    }>(check);
+    expect(checked).to.deep.include({ decimal: "6", payments: 4, covers: { months: [MARCH, APRIL], lasting: false } });
+    // The chain ends in April.
+    expect(checked.statements.map(({ month, decimal, isWholeMonth }) => [month, decimal, isWholeMonth])).to.deep.equal([
+      [MARCH, "3", true],
+      [APRIL, "3", false],
+    ]);
+    const { stdout } = await reader.run(check);
+    expect(stdout).to.match(/^2027-03 +3 USDC +2 payments +blocks \d+ to \d+$/m);
+    expect(stdout).to.match(/^2027-04: these are not all blocks/m);
+    expect(stdout).to.match(/^- Income of other addresses: of other months, the lasting one, other wallets\.$/m);
+    const long = stdout.split("\n").filter((line) => line.length > 80);
+    expect(long.filter((line) => !line.includes(": 0x"))).to.deep.equal([]);
+  });
+
+  it("totals takes a file of keys, and refuses months that it does not have", async () => {
+    const file = owner.path("march-key.json");
+    await owner.json(["view-key", "--month", MARCH, "--out", file]);
+    const made = ["totals", "--viewing-key", file, "--wallet", ACCOUNT, "--auditor", "me"];
+    const document = await reader.json<{ statements: { month: string }[] }>(made);
+    expect(document.statements.map(({ month }) => month)).to.deep.equal([MARCH]);
+    expect(await reader.refused([...made, "--month", APRIL], 2)).to.equal("USAGE");
+    // The payment to May's address settled in April, so these blocks have it.
+    const may = ["totals", "--month", MAY, "--from-block", "0", "--to-block", String((await chain.newest()).number)];
+    const { stdout } = await owner.run([...may, "--wallet", ACCOUNT, "--auditor", "me"]);
+    const found = await reader.json<{ decimal: string }>(["totals", "check", "-"], { input: stdout });
+    expect(found.decimal).to.equal("0.1");
+  });
+
   it("rejects keys of another wallet's address, of another pool, and damaged files", async () => {
     const text = JSON.parse((await owner.run(["view-key", "--month", MARCH, "--out", "-"])).stdout);
     const other = JSON.parse((await owner.run(["view-key", "--month", APRIL, "--out", "-"])).stdout);

@@ -34,6 +34,7 @@ const bad = {
   pool: addresses,
   receipt: files,
   rpc: urls,
+  schedule: files,
   since: counts,
   target: amounts,
   to: [...addresses, "+1"],
