@@ -212,5 +212,19 @@ describe("a search", function () {
       expect(await both.search()).to.equal(1);
       expect(both.total()).to.equal(1_200n);
     });
+
+    it("forgets what it found with a key that was removed", async () => {
+      const store = new MemoryStore();
+      const both = await view(["2027-04", MARCH], store);
+      await both.scan();
+      expect(await both.search()).to.equal(1);
+      const april = await view(["2027-04"], store);
+      expect(april.received()).to.deep.equal([]);
+      expect(JSON.stringify(await store.list(""))).to.not.include(MARCH);
+      const again = await view(["2027-04", MARCH], store);
+      await again.scan();
+      await again.search();
+      expect(again.total()).to.equal(1_200n);
+    });
   });
 });

@@ -104,10 +104,9 @@ export class PoolSync {
       const since = Math.min(...added.map((name) => keys.names.get(name) ?? 0));
       const kept = this.ledger.pages.findIndex(({ time }) => time >= since);
       if (kept >= 0) await this.#keep(kept);
-      if (added.length > 0) {
-        this.#adoptSearch({ ...this.#searched, next: deploymentBlock });
-        changes.push(searchRecord(this.#searched));
-      }
+      const found = this.#searched.found.filter(({ month }) => keys.of(month ?? undefined) !== undefined);
+      this.#adoptSearch({ next: added.length > 0 ? deploymentBlock : this.#searched.next, found });
+      changes.push(searchRecord(this.#searched));
     }
     const lacking = keys.keys === undefined ? this.#pagesLacking(keys.names) : [];
     changes.push(...lacking.map((page) => ({ put: pageKey(page.from), value: encodePage(page) })));

@@ -1,4 +1,4 @@
-// The blocks that may have payments to the address of a month: those of its time and of a day before and after it.
+// The blocks that may have payments to the address of a month: those of its time and of an hour before and after it.
 import { type Block, type ChainSource, readBlock, useNode } from "@sotto/chain";
 import { MONTH_MARGIN_MS, type Month, monthEnd, monthStart } from "@sotto/protocol";
 
@@ -68,7 +68,7 @@ export async function monthBlocks(month: Month, options: MonthBlocksOptions): Pr
 }
 
 /**
- * Whether a range has all blocks that may have payments to the address of a month. False before the month's last day has passed.
+ * Whether a range has all blocks that may have payments to the address of a month. False before the month has ended.
  * @param deploymentBlock the pool's first block, before which there are no payments
  */
 export async function coversMonth(
