@@ -193,9 +193,16 @@ describe("sotto: keys of months", function () {
     const { stdout } = await reader.run(["audit", owner.path("march.json")], { time });
     expect(stdout).to.match(/^2027-03 income: 3 USDC in 2 payments$/m);
     expect(stdout).to.match(/^2027-03 spending: 2 times$/m);
-    expect(stdout).to.match(/^This report covers the addresses of 2027-03, up to block \d+\.$/m);
+    expect(stdout).to.match(/^This report covers the addresses of 2027-03, up to block \d+\. It has every/m);
     expect(stdout).to.match(/^- Amounts of payments that the wallet made/m);
     expect(stdout.split("\n").filter((line) => line.length > 80)).to.deep.equal([]);
+  });
+
+  it("receive says what it covers and cannot know", async () => {
+    const { stdout } = await reader.run(["receive", "--viewing-key", owner.path("viewing.json")], { time });
+    expect(stdout).to.match(/^2027-03: 3 USDC$/m);
+    expect(stdout).to.match(/^This report covers the addresses of 2027-03, up to block \d+\.$/m);
+    expect(stdout).to.match(/^- What the wallet spends\.$/m);
   });
 
   it("receive lists the payments by month, and only those of its keys", async () => {

@@ -1,7 +1,8 @@
 // docs/cli.md: a shell runs its examples, in their order, with the packed program beside `npm run dev`.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@sotto/cli-kit";
+import { monthAt } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -16,7 +17,7 @@ const PHONE = "+14155550142";
 const SERVER = `
 import { readFileSync } from "node:fs";
 import { sotto } from "@sotto/resource-server/express";
-import { parseDeployment } from "@sotto/protocol";
+import { parseDeployment, parseMonthAddresses } from "@sotto/protocol";
 import express from "express";
 
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -24,7 +25,7 @@ const app = express();
 const paywall = sotto({
   origin: \`http://127.0.0.1:\${process.env.PORT}\`,
   price: "0.05",
-  recipient: readJson("recipient.json"),
+  recipient: { addresses: parseMonthAddresses(readJson("served.json")) },
   service: process.env.SERVICE,
   chain: { ...parseDeployment(readJson("deployment.json")), rpcUrls: [process.env.RPC] },
 });
@@ -80,10 +81,7 @@ describe("docs/cli.md", function () {
     const init = "sotto init --deployment deployment.json --rpc $RPC --service $SERVICE --home merchant --json";
     guide.environment = { RPC, SERVICE, HOME: guide.folder, SOTTO_PASSPHRASE: "correct horse battery staple" };
     const { shieldedAddress } = await json(init, MERCHANT);
-    writeFileSync(
-      join(guide.folder, "recipient.json"),
-      JSON.stringify(await json("sotto recipient --json --home merchant", MERCHANT)),
-    );
+    await json("sotto address schedule --out served.json --json --home merchant", MERCHANT);
     await new Promise<void>((ready, failed) => {
       ended = guide
         .serving("server.js", async (url) => {
@@ -101,6 +99,7 @@ describe("docs/cli.md", function () {
       WALLET: merchant.address.toLowerCase(),
       ACCOUNT: `0x${"79".repeat(20)}`,
       NOTHING: "0".repeat(32),
+      MONTH: monthAt(Date.now()),
       // The weather server of `npm run dev` sells prepaid tokens.
       WEATHER: `http://127.0.0.1:${world.port + 3}`,
     });
@@ -152,7 +151,7 @@ describe("docs/cli.md", function () {
 
   it("has an example of every command", async () => {
     const { stdout } = await guide.shell("sotto --help");
-    const commands = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map(([, name]) => name!);
+    const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?) {2,}/gm)].map(([, name]) => name!);
     expect(commands.length).to.be.greaterThan(20);
     const lines = examples().map(({ line }) => line);
     for (const command of commands)

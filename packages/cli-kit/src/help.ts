@@ -10,7 +10,7 @@ function flags(name: string, { value, short }: OptionSpecs[string]): string {
 const COLUMNS = 80;
 
 /** Breaks a text into lines of at most `width` characters; longer words stay whole. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width = COLUMNS): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
@@ -39,7 +39,7 @@ function paragraphs(details: readonly string[]): string[] {
     if (last === undefined || line.startsWith(" ") || last.startsWith(" ")) blocks.push(line);
     else blocks[blocks.length - 1] = `${last} ${line}`;
   }
-  return blocks.flatMap((block) => (block.startsWith(" ") ? [block] : wrap(block, COLUMNS)));
+  return blocks.flatMap((block) => (block.startsWith(" ") ? [block] : wrap(block)));
 }
 
 function usageLine({ name, positionals, options }: Command): string {
@@ -51,7 +51,7 @@ export function commandHelp(command: Command): string[] {
   return [
     `usage: ${usageLine(command)}`,
     "",
-    ...wrap(command.summary, COLUMNS),
+    ...wrap(command.summary),
     ...(command.details.length === 0 ? [] : ["", ...paragraphs(command.details)]),
     ...(Object.keys(command.options).length === 0 ? [] : ["", "options:", ...table(command.options)]),
     "",

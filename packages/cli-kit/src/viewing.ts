@@ -13,6 +13,7 @@ import { lockFile } from "@sotto/wallet/node";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { keccak256, toUtf8Bytes } from "ethers";
 import type { Context } from "./command.ts";
+import { wrap } from "./help.ts";
 import type { Config } from "./home/config.ts";
 import { givenViewingKeys, walletKeysOf } from "./home/viewing-keys.ts";
 
@@ -125,3 +126,10 @@ export function byMonth<T extends { readonly month: Month | undefined }>(
   const months = [...new Set(all.map(({ month }) => month))].sort((a, b) => ((a ?? LAST) < (b ?? LAST) ? -1 : 1));
   return months.map((month) => ({ month, items: all.filter((one) => one.month === month) }));
 }
+
+/** The end of a report: what it covers, and what it cannot know. */
+export const reportEnd = (covered: readonly string[], unknown: readonly string[]): string[] => [
+  ...wrap(covered.join(" ")),
+  "It cannot know:",
+  ...unknown.flatMap((line) => wrap(line, 78).map((part, i) => `${i === 0 ? "-" : " "} ${part}`)),
+];

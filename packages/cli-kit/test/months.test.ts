@@ -1,7 +1,19 @@
 // Addresses and keys of months: the files that the commands write, and their dates.
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { deriveKeys, parseMonth, parseViewingKeys, type WalletKeys } from "@sotto/protocol";
+import {
+  checkBinding,
+  checkSchedule,
+  deriveKeys,
+  type EthCall,
+  monthStart,
+  parseMonth,
+  parseMonthAddresses,
+  parseViewingKeys,
+  scheduleDigest,
+  scheduleMonths,
+  type WalletKeys,
+} from "@sotto/protocol";
 import { seedFromWords } from "@sotto/wallet";
 import { expect } from "chai";
 import { DEAD_CONFIG, DeadHome } from "./support/run.ts";
@@ -106,6 +118,65 @@ describe("keys of months", () => {
     expect(await json("address")).to.deep.equal({ shieldedAddress: keys.shieldedAddress() });
   });
 
+  describe("address schedule", () => {
+    const call: EthCall = async () => "0x";
+    const addresses = () => parseMonthAddresses(JSON.parse(home.read("addresses.json")));
+    const sign = (...args: string[]) => json("address", "schedule", "--out", path("addresses.json"), ...args);
+
+    it("signs one schedule and the binding of each month", async () => {
+      const made = await sign("--months", "3", "--first", "2026-12");
+      const { schedule, signature, bindings } = addresses();
+      expect(scheduleMonths(schedule)).to.deep.equal(["2026-12", "2027-01", "2027-02"]);
+      expect(await checkSchedule(schedule, signature, call, home.time!)).to.equal(undefined);
+      for (const { month, binding, signature: signed } of bindings) {
+        expect(binding.key).to.equal(keys.ofMonth(month).shieldedAddress);
+        expect(await checkBinding(binding, signed, call, home.time!)).to.equal(undefined);
+      }
+      expect(made).to.deep.equal({
+        file: path("addresses.json"),
+        wallet: schedule.wallet,
+        firstMonth: "2026-12",
+        lastMonth: "2027-02",
+        months: 3,
+        sequence: schedule.sequence,
+        digest: scheduleDigest(schedule),
+      });
+    });
+
+    it("begins with this month and has twelve by default", async () => {
+      expect(await sign()).to.include({ firstMonth: "2026-11", lastMonth: "2027-10", months: 12 });
+    });
+
+    it("names a phone number and its registry", async () => {
+      await sign("--months", "1", "--phone", "+14155550123", "--service", "https://pay.example/zk");
+      expect(addresses().bindings[0]!.binding).to.include({ phone: "+14155550123", service: "https://pay.example/zk" });
+    });
+
+    it("refuses months that end after the signatures", async () => {
+      expect(await ends("address", "schedule", "--first", "2027-12", "--months", "2")).to.equal("3 SCHEDULE_INVALID");
+      expect(existsSync("addresses.json")).to.equal(false);
+    });
+
+    it("replaces a schedule only with --replace, by one of a higher sequence", async () => {
+      const sequence = async (...args: string[]) => (await sign("--months", "1", ...args))["sequence"] as number;
+      const first = await sequence();
+      expect(await ends("address", "schedule", "--out", path("addresses.json"))).to.equal("2 FILE_EXISTS");
+      expect(await sequence("--replace")).to.equal(first + 1);
+      // A clock that is set back, and the record of a restored wallet.
+      home.time! -= 86_400_000;
+      expect(await sequence("--replace")).to.equal(first + 2);
+      home.remove("home/months.json");
+      expect(await sequence("--replace")).to.equal(first + 3);
+      home.time! += 2 * 86_400_000;
+      expect(await sequence("--replace")).to.equal(Math.floor(home.time! / 1000));
+      home.write("addresses.json", "{}");
+      expect(await ends("address", "schedule", "--replace", "--out", path("addresses.json"))).to.equal(
+        "2 FILE_UNREADABLE",
+      );
+      expect(home.read("addresses.json")).to.equal("{}");
+    });
+  });
+
   describe("status", () => {
     const warnings = async () => {
       const { warnings: found } = await json<{ warnings: { code: string }[] }>("status");
@@ -116,6 +187,24 @@ describe("keys of months", () => {
       expect(await json("status")).to.deep.include({ schedule: null, serverKeys: null, warnings: [] });
       const { stdout } = await home.run(["status"]);
       expect(stdout).to.include("none signed");
+    });
+
+    it("warns from 30 days before the end of the last month, and after it", async () => {
+      await json("address", "schedule", "--months", "3", "--out", path("addresses.json"));
+      const end = monthStart(parseMonth("2027-02"));
+      for (const [time, expected] of [
+        [end - 30 * 86_400_000 - 1, []],
+        [end - 30 * 86_400_000, ["ADDRESSES_ENDING"]],
+        [end - 1, ["ADDRESSES_ENDING"]],
+        [end, ["ADDRESSES_ENDED"]],
+      ] as const) {
+        home.time = time;
+        expect(await warnings(), String(end - time)).to.deep.equal(expected);
+      }
+      const { stdout } = await home.run(["status"]);
+      expect(stdout).to.match(/^warning: .* ended with 2027-01.*`sotto address schedule --replace --home /m);
+      await json("address", "schedule", "--out", path("addresses.json"), "--replace");
+      expect(await warnings()).to.deep.equal([]);
     });
 
     it("warns in the last three days of a month, until the next month's key was written", async () => {

@@ -60,6 +60,7 @@ const valid = {
   refund: ["x:1", "--to", SHIELDED, "--yes"],
   totals: ["--auditor", "me", "--amounts"],
   "totals check": ["FILE"],
+  "address schedule": ["--phone", "+14155550123", "--service", "http://127.0.0.1:9/zk"],
   "view-key": ["--from", "2026-01", "--to", "2026-03", "--out", "-"],
   "audit-key": ["--from", "2026-01", "--to", "2026-03", "--out", "-"],
   audit: ["FILE"],
@@ -96,6 +97,8 @@ describe("usage", () => {
       await refuses(home, [name, "--from", "2026-02", "--to", "2026-01"]);
       await refuses(home, [name, "--from", "2020-01", "--to", "2099-12"]);
     }
+    await refuses(home, ["address", "schedule", "--phone", "+14155550123"]);
+    await refuses(home, ["address", "schedule", "--service", "http://127.0.0.1:9/zk"]);
     await refuses(home, ["deposit", "1", "--notes", "1", "--notes", "2"]);
     await refuses(home, ["x".repeat(70_000)]);
     await refuses(home, ["deposit", "x".repeat(70_000)]);

@@ -1,4 +1,6 @@
-// A resource server with the real paywall; the CLI created its wallet and signed its binding.
+// A resource server with the real paywall; the CLI created its wallet and signed its addresses.
+import { readFileSync } from "node:fs";
+import { parseMonthAddresses } from "@sotto/protocol";
 import { createPaywall } from "@sotto/resource-server";
 import type { Cli } from "./cli.ts";
 import { type CliWorld, listen, type Server } from "./world.ts";
@@ -14,12 +16,9 @@ export const PRICE = "0.05";
 
 /** @param merchant a wallet of the CLI, with its own account */
 export async function openResourceServer(world: CliWorld, merchant: Cli): Promise<ResourceServer> {
-  const recipient = await merchant.json<{
-    wallet: string;
-    shieldedAddress: string;
-    signature: string;
-    issuedAt: number;
-  }>(["recipient"]);
+  const file = merchant.path("addresses.json");
+  await merchant.json(["address", "schedule", "--replace", "--out", file]);
+  const recipient = { addresses: parseMonthAddresses(JSON.parse(readFileSync(file, "utf8"))) };
   let sold = 0;
   const server: Pick<ResourceServer, "onRequest"> = { onRequest: async () => true };
   const opened = await listen(async (request, response) => {
@@ -30,6 +29,11 @@ export async function openResourceServer(world: CliWorld, merchant: Cli): Promis
     if (decision.kind === "refused") {
       response.writeHead(decision.status, { "content-type": "application/json", ...decision.headers });
       response.end(JSON.stringify(decision.body));
+      return;
+    }
+    if (decision.kind === "answered") {
+      response.writeHead(decision.status, decision.headers);
+      response.end(decision.body);
       return;
     }
     const chunks: Buffer[] = [];

@@ -11,6 +11,7 @@ import {
   incomeOf,
   monthsOfKeys,
   openViewing,
+  reportEnd,
   scanViewing,
   searchViewing,
   spendingOf,
@@ -150,10 +151,13 @@ function report({ keys, income, spending, toBlock }: Report, config: Config): Re
       ...parts.flatMap((part) => textOf(part, config)),
       `total income ${money(sum(income), config)}`,
       "",
-      `This report covers ${addressesText(keys)}, up to block ${toBlock}.`,
-      "It has every payment to them, also before and after their months.",
-      "It cannot know:",
-      ...unknown.map((line) => `- ${line}`),
+      ...reportEnd(
+        [
+          `This report covers ${addressesText(keys)}, up to block ${toBlock}.`,
+          "It has every payment to them, also before and after their months.",
+        ],
+        unknown,
+      ),
     ],
   };
 }

@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import { address } from "./address.ts";
+import { addressSchedule } from "./address-schedule.ts";
 import { audit } from "./audit.ts";
 import { exportCommand, restore } from "./backup.ts";
 import { deposit } from "./deposit.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   status,
   address,
+  addressSchedule,
   deposit,
   balance,
   notes,

@@ -6,7 +6,7 @@ import { amountFields, money, table } from "../format.ts";
 import { type Result, toJson } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
 import { withChain } from "../session.ts";
-import { addressesText, byMonth, incomeOf, monthsOfKeys, scanViewing, withViewing } from "../viewing.ts";
+import { addressesText, byMonth, incomeOf, monthsOfKeys, reportEnd, scanViewing, withViewing } from "../viewing.ts";
 
 const POLL_INTERVAL_MS = 500;
 
@@ -81,6 +81,12 @@ function row(
 const totalOf = (received: readonly Received[]): bigint =>
   received.reduce((total, { amount, confirmed }) => (confirmed ? total + amount : total), 0n);
 
+const UNKNOWN = [
+  "Payments to other addresses of the wallet.",
+  "Payments to the address of a month that came before or after that month: `sotto audit FILE` finds them.",
+  "What the wallet spends.",
+];
+
 interface Report {
   readonly received: readonly Received[];
   readonly keys: ViewingKeys;
@@ -92,7 +98,6 @@ interface Report {
 function summary({ received, keys, since, toBlock }: Report, config: Config): Result {
   const groups = byMonth(received).map(({ month, items }) => ({ month, items, total: totalOf(items) }));
   const from = since === 0 ? "" : `from block ${since} `;
-  const unknown = "payments to other addresses of the wallet, and what the wallet spends";
   return {
     json: {
       total: amountFields(totalOf(received), config),
@@ -108,7 +113,7 @@ function summary({ received, keys, since, toBlock }: Report, config: Config): Re
         since,
         toBlock,
       },
-      unknown,
+      unknown: UNKNOWN,
     },
     text: [
       ...groups.flatMap(({ month, items, total }) => [
@@ -116,8 +121,8 @@ function summary({ received, keys, since, toBlock }: Report, config: Config): Re
         ...table(items.map((payment) => ["", ...row(payment, config)])),
       ]),
       `total ${money(totalOf(received), config)}`,
-      `This covers ${addressesText(keys)}, ${from}up to block ${toBlock}.`,
-      `It cannot know ${unknown}.`,
+      "",
+      ...reportEnd([`This report covers ${addressesText(keys)}, ${from}up to block ${toBlock}.`], UNKNOWN),
     ],
   };
 }

@@ -29,7 +29,7 @@ export const viewKey: Command = {
     ...MONTH_OPTIONS,
     next: { help: "the two months that a resource server needs now; run it once a month" },
     lasting: { help: "the key of the lasting address, which never ends; alone or with months" },
-    ...fileOptions("view-key-MONTHS.json in this folder"),
+    ...fileOptions("view-key-MONTHS.json, or server-keys.json with --next"),
   },
   details: [
     "The key of a month shows every payment to that month's address, whenever it comes, and nothing of any other address.",
@@ -38,7 +38,7 @@ export const viewKey: Command = {
     "month and the next one. A server that is stolen then shows two months of payments.",
     "  sotto view-key --month 2026-03",
     "  sotto view-key --from 2026-01 --to 2026-03 --out quarter.json",
-    "  sotto view-key --next --out server.json --replace",
+    "  sotto view-key --next --replace",
   ],
   async run(context) {
     const { args, home, now } = context;
@@ -48,8 +48,9 @@ export const viewKey: Command = {
     const months = next ? serverMonths(now()) : (named ?? []);
     if (months.length === 0 && !lasting)
       throw usage("name the months: --month MONTH, --from MONTH --to MONTH, or --next; or use --lasting");
-    const parts = [...(lasting ? ["lasting"] : []), ...(months.length === 0 ? [] : [monthsName(months)])];
-    const result = writeKeys(context, `view-key-${parts.join("-")}.json`, { months, lasting }, (file) => [
+    const parts = ["view-key", ...(lasting ? ["lasting"] : []), ...(months.length === 0 ? [] : [monthsName(months)])];
+    const name = next ? "server-keys" : parts.join("-");
+    const result = writeKeys(context, `${name}.json`, { months, lasting }, (file) => [
       `viewing keys of ${described(months, lasting)} written to ${file}`,
       ...(next ? ["Next: give the file to the resource server, in place of the one before."] : []),
     ]);
@@ -62,7 +63,7 @@ export const auditKey: Command = {
   name: "audit-key",
   summary: "Writes the keys of months for an auditor: income, and change of spending.",
   positionals: [],
-  options: { ...MONTH_OPTIONS, ...fileOptions("audit-key-MONTHS.json in this folder") },
+  options: { ...MONTH_OPTIONS, ...fileOptions("audit-key-MONTHS.json") },
   details: [
     "The file has the viewing key and the change key of each month. With `sotto audit FILE`, the auditor sees every payment",
     "to the addresses of these months, and when this wallet paid, merged or withdrew in these months, with the change left.",
@@ -75,7 +76,7 @@ export const auditKey: Command = {
     if (months === undefined) throw usage("name the months: --month MONTH, or --from MONTH --to MONTH");
     return writeKeys(context, `audit-key-${monthsName(months)}.json`, { months, change: true }, (file) => [
       `audit keys of ${monthsText(months)} written to ${file}`,
-      "Next: give the file to the auditor; `sotto audit FILE` reads it.",
+      "Next: give the file to the auditor. The command is: sotto audit FILE",
     ]);
   },
 };
