@@ -135,15 +135,12 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     expect(await merchant.refused(["refund", "0x12:7", "--to", addresses.payer, "--yes"], 2)).to.equal("USAGE");
   });
 
-  it("refunds and totals payments to the address of a month", async () => {
+  it("refunds a payment to the address of a month", async () => {
     const month = monthAt(Date.now());
     const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address", "--month", month]);
     await payer.json(["send", "0.125", "--to", shieldedAddress, "--wallet", merchant.account, "--yes"]);
     const entries = await payer.json<Entry[]>(["payments", "--out"]);
     const { id } = entries.find(({ amount }) => amount === "125000")!;
-    const totals = ["totals", "--auditor", "me", "--wallet", merchant.account];
-    expect(await merchant.json([...totals, "--month", month])).to.include({ hiddenTotal: "125000" });
-    expect(await merchant.json([...totals, "--month", "2020-01"])).to.include({ hiddenTotal: "0" });
     const file = payer.path("month.json");
     await payer.json(["receipt", id, "--challenge", `refund to ${addresses.payer}`, "-o", file]);
     const refund = ["refund", "--receipt", file, "--to", addresses.payer, "--yes"];
