@@ -26,6 +26,7 @@ import {
   paymentRequiredOf,
   RESPONSE_KEY,
   RETRY_KEY,
+  SCHEDULE_KEY,
   toolUrl,
 } from "./paid/x402.ts";
 
@@ -76,7 +77,8 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
       if (call === undefined) return first as CallToolResult;
       const asked = canonicalJson({ name: params.name, arguments: params.arguments ?? {} });
       let transaction = "";
-      const pay = wrapFetch((_, init) => call.send(init), wallet, {
+      const send: typeof fetch = async (_, init) => (init?.method === "POST" ? call.send(init) : published(first));
+      const pay = wrapFetch(send, wallet, {
         serviceFetch: (input, init) => fetch(input, init),
         ...options,
         methods: [...(options.methods ?? []).filter(({ name }) => name !== MPP.name), MPP],
@@ -111,6 +113,12 @@ const MPP = mpp();
 type Json = Readonly<Record<string, unknown>>;
 
 const fields = (value: unknown): Json => Object(value) as Json;
+
+/** The schedule of addresses that the terms of a tool name: it comes with them, because the tool may have no web server. */
+function published(first: unknown): Response {
+  const schedule = fields(first instanceof Error ? fields(first)["data"] : fields(first)["_meta"])[SCHEDULE_KEY];
+  return schedule === undefined ? new Response(null, { status: 404 }) : Response.json(schedule);
+}
 
 /** What a payment of a call needs. */
 interface Calling {

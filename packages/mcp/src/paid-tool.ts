@@ -8,7 +8,7 @@ import type {
   ZodRawShapeCompat,
 } from "@modelcontextprotocol/sdk/server/zod-compat.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
-import { MCP_CREDENTIAL_KEY } from "@sotto/mpp";
+import { MCP_CREDENTIAL_KEY, type MppProblem } from "@sotto/mpp";
 import { type Challenges, createChallenges, type MppOptions } from "@sotto/mpp/server";
 import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
@@ -26,7 +26,7 @@ import {
 import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
-import { challengeOf, paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
+import { paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
 import { isToolName, targetOf } from "./paid/resource.ts";
 import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
 import { strictArguments } from "./strict-arguments.ts";
@@ -118,6 +118,11 @@ class Tools implements ToolPaywall {
 
   now(): number {
     return this.#core.clock();
+  }
+
+  /** What a tool asks for with this 402. */
+  asked(name: string, description: string | undefined, body: object): Asked {
+    return askedBy({ name, description, schedule: this.#core.schedule }, body);
   }
 
   get network(): string {
@@ -222,11 +227,11 @@ export function paidTool<In extends Input = undefined>(
     const challenge = async (error: string, options: { refused: boolean; retryAfter?: number | undefined }) => {
       const decision = await tools.decide(target, asked, undefined);
       if (!isPaymentRequired(decision)) return unavailable();
-      const required: Asked = askedBy(name, description, decision.body);
+      const required = tools.asked(name, description, decision.body);
       const { challenges } = tools;
       if (challenges === undefined) return paymentRequired(required, error, { structured, ...options });
       const problem = options.refused ? "verification-failed" : "payment-required";
-      throw paymentError(challengeOf(challenges, required.instructions), problem, error, options.retryAfter);
+      throw paymentError(challenges, required, problem, error, options.retryAfter);
     };
     const credential = tools.challenges && extra._meta?.[MCP_CREDENTIAL_KEY];
     if (credential !== undefined) return paidByCredential(args, extra, target, asked, credential);
@@ -262,10 +267,10 @@ export function paidTool<In extends Input = undefined>(
     const { challenges } = tools;
     const demand = await tools.decide(target, price, undefined);
     if (challenges === undefined || !isPaymentRequired(demand)) return unavailable();
-    const { instructions } = askedBy(name, description, demand.body);
-    const refuse = (problem: Parameters<typeof paymentError>[1], detail: string, retryAfter?: number) =>
-      paymentError(challengeOf(challenges, instructions), problem, detail, retryAfter);
-    const shown = proofOf(challenges, instructions, credential);
+    const required = tools.asked(name, description, demand.body);
+    const refuse = (problem: MppProblem, detail: string, retryAfter?: number) =>
+      paymentError(challenges, required, problem, detail, retryAfter);
+    const shown = proofOf(challenges, required.instructions, credential);
     if ("problem" in shown) throw refuse(shown.problem, shown.detail);
     const decision = await tools.decide(target, price, shown.proof);
     if (decision.kind !== "paid" || decision.payment.kind !== "payment")

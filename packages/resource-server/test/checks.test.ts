@@ -60,7 +60,8 @@ describe("the checks of a header", () => {
     const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      config: { recipients: lastingRecipients(recipient, viewingKey), deployment: DEPLOYMENT, inMemory },
+      config: { recipients: lastingRecipients(recipient), deployment: DEPLOYMENT, inMemory },
+      viewingKeyOf: () => viewingKey,
       claims,
       clock,
       startedAt: now,

@@ -18,7 +18,7 @@ import {
 import type { Challenges } from "@sotto/mpp/server";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { isCallOf } from "./resource.ts";
-import { RETRY_KEY } from "./x402.ts";
+import { type Asked, RETRY_KEY, SCHEDULE_KEY } from "./x402.ts";
 
 /** What the challenge of a call must be for. The resource names the tool and its arguments. */
 function wantedBy({ payment, metadata }: PaymentInstructions): Parameters<Challenges["issue"]>[0] {
@@ -27,17 +27,21 @@ function wantedBy({ payment, metadata }: PaymentInstructions): Parameters<Challe
   return { method: "POST", resource, price: BigInt(amountBaseUnits), asset, decimals, body: undefined };
 }
 
-/** The challenge of a call that has to be paid. */
-export const challengeOf = (challenges: Challenges, instructions: PaymentInstructions): MppChallenge =>
-  challenges.issue(wantedBy(instructions));
-
 /** The error that asks for a payment, or says why one was refused. */
-export function paymentError(challenge: MppChallenge, name: MppProblem, detail: string, retryAfter?: number): McpError {
+export function paymentError(
+  challenges: Challenges,
+  { instructions, schedule }: Asked,
+  name: MppProblem,
+  detail: string,
+  retryAfter?: number,
+): McpError {
+  const challenge = challenges.issue(wantedBy(instructions));
   const data = {
     httpStatus: 402,
     challenges: [challengeToMcp(challenge)],
     problem: { ...problem(name, detail, challenge.id), status: 402 },
     ...(retryAfter === undefined ? {} : { [RETRY_KEY]: retryAfter }),
+    ...(schedule === undefined ? {} : { [SCHEDULE_KEY]: schedule }),
   };
   return new McpError(MCP_PAYMENT_REQUIRED, detail, data);
 }

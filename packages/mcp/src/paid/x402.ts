@@ -1,6 +1,12 @@
 // The fields of x402's transport for MCP (version 2), between a paid tool and its caller.
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { buildInstructions, MAX_PAYMENT_AGE_MS, type PaymentInstructions, parseInstructions } from "@sotto/protocol";
+import {
+  buildInstructions,
+  MAX_PAYMENT_AGE_MS,
+  type PaymentInstructions,
+  parseInstructions,
+  type ScheduleJson,
+} from "@sotto/protocol";
 import { parseX402Terms, X402_SCHEME, X402_VERSION, type X402Requirements, x402Network } from "@sotto/protocol/x402";
 
 /** Key in `_meta` of a call: the PaymentPayload. */
@@ -9,6 +15,11 @@ export const PAYMENT_KEY = "x402/payment";
 export const RESPONSE_KEY = "x402/payment-response";
 /** Ours, in `_meta` of a refusal that is not final: seconds after which the same payment may pass. */
 export const RETRY_KEY = "sotto/retry-after";
+/**
+ * Ours, in `_meta` of a result, or in the data of an error, that asks for a payment: the schedule of addresses that the terms
+ * name. A server over stdio has no path to publish it.
+ */
+export const SCHEDULE_KEY = "sotto/schedule";
 const ERROR_KEY = "x402/error";
 
 export interface PaymentRequired {
@@ -76,12 +87,15 @@ export interface Asked {
   readonly name: string;
   readonly description: string | undefined;
   readonly instructions: PaymentInstructions;
+  /** Undefined for a lasting address. */
+  readonly schedule: ScheduleJson | undefined;
 }
 
 /** @throws SottoError INSTRUCTIONS_INVALID */
-export const askedBy = (name: string, description: string | undefined, body: object): Asked => ({
+export const askedBy = ({ name, description, schedule }: Omit<Asked, "instructions">, body: object): Asked => ({
   name,
   description,
+  schedule,
   instructions: parseInstructions(body),
 });
 
@@ -93,7 +107,7 @@ export const toolUrl = (name: string): string => `mcp://tool/${encodeURIComponen
  * schema, so a tool that has one gets the text alone, which x402 requires.
  */
 export function paymentRequired(
-  { name, description, instructions }: Asked,
+  { name, description, instructions, schedule }: Asked,
   error: string,
   { structured, refused, retryAfter }: { structured: boolean; refused: boolean; retryAfter?: number | undefined },
 ): CallToolResult {
@@ -106,12 +120,16 @@ export function paymentRequired(
     accepts: [requirements],
   };
   const failure = { success: false, errorReason: "invalid_payload", errorMessage: error, transaction: "", network };
+  const meta = {
+    ...(retryAfter === undefined ? {} : { [RETRY_KEY]: retryAfter }),
+    ...(schedule === undefined ? {} : { [SCHEDULE_KEY]: schedule }),
+  };
   const data = refused ? { ...required, [RESPONSE_KEY]: failure } : required;
   return {
     isError: true,
     content: [{ type: "text", text: JSON.stringify({ [ERROR_KEY]: { code: 402, message: error, data } }) }],
     ...(structured ? { structuredContent: { ...data } } : {}),
-    ...(retryAfter === undefined ? {} : { _meta: { [RETRY_KEY]: retryAfter } }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
 }
 

@@ -1,11 +1,13 @@
 // The checks of a paywall, for servers that make their challenges with another library of MPP, such as mppx.
 import { setTimeout as wait } from "node:timers/promises";
-import { parseInstructions } from "@sotto/protocol";
+import { parseInstructions, type ScheduleJson } from "@sotto/protocol";
 import {
   createPaywall,
   invalidOption,
   isPaymentRequired,
+  type PaymentMethod,
   type Paywall,
+  type PaywallCore,
   type PaywallOptions,
 } from "@sotto/resource-server";
 import { encodeCharge, type Json } from "../index.ts";
@@ -17,6 +19,11 @@ export type ChargesOptions = Omit<PaywallOptions, "price" | "routes" | "free" | 
 export interface Charges {
   /** See `Paywall.ready`. */
   readonly ready: Promise<void>;
+  /**
+   * The schedule of the recipient's addresses: serve it as JSON at SCHEDULE_PATH of @sotto/protocol, because clients read it
+   * before they pay. Undefined for a lasting address.
+   */
+  readonly schedule: ScheduleJson | undefined;
   /**
    * The `request` of a challenge for a URL. Only its path and query count: the origin is that of the options.
    * @param amount base units
@@ -74,16 +81,29 @@ export async function openCharges(options: ChargesOptions): Promise<Charges> {
   );
   if (own !== undefined) throw invalidOption(`charges have no option ${own}: the other library makes the challenges`);
   const price = (request: { header(name: string): readonly string[] }) => BigInt(request.header(AMOUNT)[0]!);
-  return new OpenCharges(await createPaywall({ ...options, free: [], price }), options.clock ?? Date.now);
+  let core: PaywallCore | undefined;
+  const charges: PaymentMethod = {
+    name: "charges",
+    open: (opened) => {
+      core = opened;
+      return {};
+    },
+  };
+  const paywall = await createPaywall({ ...options, free: [], price, methods: [charges] });
+  return new OpenCharges(paywall, core!);
 }
 
 class OpenCharges implements Charges {
   readonly #paywall: Paywall;
-  readonly #clock: () => number;
+  readonly #core: PaywallCore;
 
-  constructor(paywall: Paywall, clock: () => number) {
+  constructor(paywall: Paywall, core: PaywallCore) {
     this.#paywall = paywall;
-    this.#clock = clock;
+    this.#core = core;
+  }
+
+  get schedule(): ScheduleJson | undefined {
+    return this.#core.schedule;
   }
 
   get ready(): Promise<void> {
@@ -122,7 +142,7 @@ class OpenCharges implements Charges {
         const { txSignature: reference } = decision.payment;
         // What happens to the response is not known here, so the payment is consumed in any case.
         await decision.finish(200);
-        const timestamp = new Date(this.#clock()).toISOString();
+        const timestamp = new Date(this.#core.clock()).toISOString();
         return { receipt: { method: "sotto", reference, status: "success", timestamp }, refusal: undefined };
       }
       const seconds = Number(decision.kind === "refused" ? decision.headers["retry-after"] : undefined);

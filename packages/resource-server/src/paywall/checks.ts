@@ -45,6 +45,8 @@ export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | strin
 
 export interface CheckParts {
   readonly config: Pick<Config, "recipients" | "deployment" | "inMemory">;
+  /** Decrypts the amounts of payments to an address; undefined if this server does not have its key. */
+  readonly viewingKeyOf: (address: CheckedAddress) => bigint | undefined;
   readonly tokens: Tokens;
   readonly proofs: Proofs;
   readonly settlements: Settlements;
@@ -169,14 +171,14 @@ export class Checks {
     bounds: AmountBounds,
     address: CheckedAddress,
   ): Promise<Pick<PaidProof, "amount" | "settledThere">> {
-    const { config, settlements, proofs } = this.#parts;
+    const { viewingKeyOf, settlements, proofs } = this.#parts;
     const { nullifier } = signals;
     const { ownerTag } = address.recipient;
     try {
       const { txSignature } = header;
       const { settledThere } = await settlements.find({ nullifier, digest, validUntil, txSignature });
       await proofs.assertValid(bundle);
-      const viewingKey = config.recipients.viewingKeyOf(address);
+      const viewingKey = viewingKeyOf(address);
       if (viewingKey === undefined) return { amount: undefined, settledThere };
       return { amount: decryptAmount({ viewingKeys: [viewingKey], ownerTag }, signals, bounds), settledThere };
     } catch (error) {

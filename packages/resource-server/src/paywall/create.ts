@@ -14,9 +14,10 @@ import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { AddressNotice } from "./address-notice.ts";
-import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
+import { type CheckParts, Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
-import { createReporter, Opening } from "./opening.ts";
+import type { PaywallEvent } from "./events.ts";
+import { codeOf, createReporter, Opening } from "./opening.ts";
 import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
@@ -59,6 +60,18 @@ async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
   });
 }
 
+/** A payment that passed is accepted although its amount cannot be read. */
+function viewingKeyReader({ recipients }: Config, report: Parts["report"]): CheckParts["viewingKeyOf"] {
+  return (address) => {
+    try {
+      return recipients.viewingKeyOf(address);
+    } catch (error) {
+      report({ event: "trouble", reason: codeOf(error), error });
+      return undefined;
+    }
+  };
+}
+
 interface Parts {
   readonly options: PaywallOptions;
   readonly config: Config;
@@ -70,6 +83,7 @@ interface Parts {
   readonly startedAt: number;
   readonly chain: Chain;
   readonly serverClock: ServerClock;
+  readonly report: (event: PaywallEvent) => void;
 }
 
 function chainOf(options: PaywallOptions, { deployment }: Config, clock: () => number): Chain {
@@ -90,7 +104,7 @@ function recodeChain(cause: unknown): never {
 
 /** The requests to chain and service. Each step can be retried. */
 function openingSteps(
-  { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock }: Parts,
+  { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report }: Parts,
   assertSigned: (call: EthCall) => Promise<void>,
 ) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
@@ -118,6 +132,7 @@ function openingSteps(
         startedAt,
         serverClock,
         proofs,
+        viewingKeyOf: viewingKeyReader(config, report),
         tokens: new Tokens(keys, issuers),
         settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });
@@ -156,7 +171,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   });
   const chain = chainOf(options, config, clock);
   const serverClock = new ServerClock({ chain, clock });
-  const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock };
+  const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report };
   const createOpening = (assertSigned: (call: EthCall) => Promise<void>) =>
     new Opening({
       ...openingSteps(parts, assertSigned),

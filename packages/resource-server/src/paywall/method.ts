@@ -1,6 +1,14 @@
 // A way to pay, as one object. The paywall knows only this interface: private payments are the first method that it has,
 // and the option `methods` adds others.
-import type { Address, Bytes32, Deployment, EthCall, PaymentStatement, ProofHeader } from "@sotto/protocol";
+import type {
+  Address,
+  Bytes32,
+  Deployment,
+  EthCall,
+  PaymentStatement,
+  ProofHeader,
+  ScheduleJson,
+} from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
 import type { Target } from "../routes/target.ts";
 import type { PaywallEvent } from "./events.ts";
@@ -126,6 +134,8 @@ export interface PaywallCore {
   readonly deployment: Deployment;
   /** The paywall's store, for @sotto/database. */
   readonly storeUrl: string;
+  /** What the paywall publishes at SCHEDULE_PATH; undefined for a lasting address. */
+  readonly schedule: ScheduleJson | undefined;
   /**
    * The address that a 402 asks for.
    * @param ms now

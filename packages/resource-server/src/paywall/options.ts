@@ -1,5 +1,5 @@
 // The options of a paywall.
-import type { MonthAddresses } from "@sotto/protocol";
+import type { MonthAddresses, ViewingKeys } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
 import type { PriceOptions } from "../routes/options.ts";
 import type { ListedRoute } from "./discovery.ts";
@@ -13,6 +13,12 @@ export interface MonthRecipient {
    * the paywall asks for payments to those with the highest sequence number, and accepts what was paid to the others.
    */
   readonly addresses: MonthAddresses | readonly MonthAddresses[];
+  /**
+   * Lets the paywall read the amount of each payment (`PaidProof.amount`): the keys of this month and the previous one, from
+   * `parseViewingKeys`. A function is called at the start and for each payment, so that a new month's key needs no new start.
+   * Without the key of its month, a payment is accepted with an unknown amount. Default: none.
+   */
+  readonly viewingKeys?: ViewingKeys | (() => ViewingKeys | undefined) | undefined;
 }
 
 /**

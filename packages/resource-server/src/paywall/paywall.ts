@@ -47,7 +47,7 @@ export class CorePaywall implements Paywall {
     this.#parts = parts;
     this.#payments = new PrivatePayments({ ...parts, opening: () => this.#opening, paid: this.#paid.bind(this) });
     const { months } = parts.config.recipients;
-    this.#published = months === undefined ? undefined : new PublishedSchedule(months);
+    this.#published = months === undefined ? undefined : new PublishedSchedule(months.schedule);
     this.#vary = headerNames(parts.config.methods).join(", ");
   }
 
@@ -62,10 +62,11 @@ export class CorePaywall implements Paywall {
   #core(): PaywallCore {
     const { config, report, clock } = this.#parts;
     const { origin, service, recipients, deployment, storeUrl } = config;
-    const { wallet, addresses } = recipients;
+    const { wallet, addresses, months } = recipients;
     const payments = this.#payments;
     return {
       ...{ origin, service, wallet, addresses, deployment, storeUrl, clock, report },
+      schedule: months?.schedule,
       addressAt: recipients.addressAt.bind(recipients),
       acceptedAt: recipients.acceptedAt.bind(recipients),
       challenge: this.#challenge.bind(this),

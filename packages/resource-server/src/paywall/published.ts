@@ -1,7 +1,6 @@
 // The path at which a paywall publishes the schedule of its addresses.
-import { SCHEDULE_PATH, scheduleJson } from "@sotto/protocol";
+import { SCHEDULE_PATH, type ScheduleJson } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
-import type { Months } from "./recipients.ts";
 import { answered, refused } from "./responses.ts";
 import type { Decision, MethodPath } from "./types.ts";
 
@@ -9,8 +8,8 @@ export class PublishedSchedule {
   readonly path: MethodPath = { method: "GET", path: SCHEDULE_PATH };
   readonly #body: Uint8Array<ArrayBuffer>;
 
-  constructor({ signed }: Pick<Months, "signed">) {
-    this.#body = new TextEncoder().encode(JSON.stringify(scheduleJson(signed)));
+  constructor(schedule: ScheduleJson) {
+    this.#body = new TextEncoder().encode(JSON.stringify(schedule));
   }
 
   /** The answer to a request; undefined if it is for another path. */

@@ -14,11 +14,13 @@ import {
   monthAt,
   multiplyPoint,
   type Recipient,
+  type ScheduleJson,
   type ShieldedAddressBinding,
-  type SignedSchedule,
+  scheduleJson,
 } from "@sotto/protocol";
 import { asOption, invalidOption, PaywallError } from "../errors.ts";
 import { assertFields } from "../option-values.ts";
+import { HeldKeys } from "./month-keys.ts";
 import type { MonthRecipient, PaywallOptions, PaywallRecipient } from "./options.ts";
 import type { PaidAddress } from "./paid-address.ts";
 
@@ -38,7 +40,10 @@ export interface Recipients {
   addressAt(ms: number): PaidAddress;
   /** The addresses at which a payment counts; none if it names a time outside of all months. @param ms its timestamp */
   acceptedAt(ms: number): readonly CheckedAddress[];
-  /** Decrypts payments to the address; undefined if nobody gave the key to this server. */
+  /**
+   * Decrypts payments to the address; undefined if nobody gave the key to this server.
+   * @throws PaywallError INVALID_OPTION if the option's function fails
+   */
   viewingKeyOf(address: PaidAddress): bigint | undefined;
   /**
    * Checks the signatures as every client does. @param now ms
@@ -49,7 +54,7 @@ export interface Recipients {
 
 /** The schedule that a paywall publishes. */
 export interface Months {
-  readonly signed: SignedSchedule;
+  readonly schedule: ScheduleJson;
   readonly lastMonth: Month;
   /** When the last address ends, ms. */
   readonly end: number;
@@ -114,11 +119,12 @@ class MonthRecipients implements Recipients {
   readonly addresses: readonly PaidAddress[];
   readonly months: Months;
   readonly #book: AddressBook;
+  readonly #keys: HeldKeys;
   /** By the shielded address, because decoding one takes a millisecond. */
   readonly #recipients = new Map<string, Recipient>();
 
   constructor(options: MonthRecipient, deployment: Deployment) {
-    assertFields(options, "recipient", ["addresses"]);
+    assertFields(options, "recipient", ["addresses", "viewingKeys"]);
     this.#book = asOption("recipient.addresses", () => new AddressBook(options.addresses));
     const { schedule, signature, bindings } = this.#book.newest;
     if (schedule.chainId !== deployment.chainId || schedule.pool !== deployment.pool)
@@ -126,10 +132,11 @@ class MonthRecipients implements Recipients {
         `recipient.addresses are for the pool ${schedule.pool} on chain ${schedule.chainId}, but chain names the pool ` +
           `${deployment.pool} on chain ${deployment.chainId}`,
       );
+    this.#keys = new HeldKeys(options.viewingKeys, schedule);
     this.wallet = this.#book.wallet;
     this.addresses = this.#book.listed;
     this.months = {
-      signed: { schedule, signature },
+      schedule: scheduleJson({ schedule, signature }),
       lastMonth: bindings.at(-1)!.month,
       end: addressesEnd(schedule),
     };
@@ -150,8 +157,8 @@ class MonthRecipients implements Recipients {
     return this.#book.acceptedAt(ms).map((one) => ({ ...one, recipient: this.#recipientOf(one.binding) }));
   }
 
-  viewingKeyOf(): bigint | undefined {
-    return undefined;
+  viewingKeyOf({ binding }: PaidAddress): bigint | undefined {
+    return this.#keys.keyOf(binding.key);
   }
 
   #recipientOf(binding: ShieldedAddressBinding): Recipient {

@@ -48,11 +48,8 @@ export function createRecipient(wallet: Address = `0x${"22".repeat(20)}`): TestR
 }
 
 /** The paywall's view of a recipient with a lasting address. */
-export const lastingRecipients = ({ wallet, address }: TestRecipient, viewingKey?: bigint): Recipients => {
-  const key = viewingKey === undefined ? {} : { viewingKey };
-  const recipient = { wallet, shieldedAddress: address, signature: "0x00", issuedAt: 0, ...key };
-  return parseRecipients({ recipient }, DEPLOYMENT);
-};
+export const lastingRecipients = ({ wallet, address: shieldedAddress }: TestRecipient): Recipients =>
+  parseRecipients({ recipient: { wallet, shieldedAddress, signature: "0x00", issuedAt: 0 } }, DEPLOYMENT);
 
 /** The terms of a request for RESOURCE from this recipient. */
 export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): PaymentTerms => ({

@@ -1,0 +1,76 @@
+// The viewing keys of months that a paywall holds: of this month and the previous one, so that whoever steals them reads two
+// months.
+import {
+  type AddressSchedule,
+  addMonths,
+  addressInSchedule,
+  assertViewingKeys,
+  type ViewingKeys,
+} from "@sotto/protocol";
+import { asOption, invalidOption } from "../errors.ts";
+import type { MonthRecipient } from "./options.ts";
+
+const MAX_KEYS = 2;
+const NAME = "recipient.viewingKeys";
+
+/** The viewing keys as they are at the moment. */
+export class HeldKeys {
+  readonly #option: MonthRecipient["viewingKeys"];
+  readonly #schedule: AddressSchedule;
+
+  /** @throws PaywallError INVALID_OPTION */
+  constructor(option: MonthRecipient["viewingKeys"], schedule: AddressSchedule) {
+    this.#option = option;
+    this.#schedule = schedule;
+    this.#read();
+  }
+
+  /** The key of an address; undefined if nobody gave it to this server. @throws PaywallError INVALID_OPTION */
+  keyOf(shieldedAddress: string): bigint | undefined {
+    return this.#read()?.keys.find((key) => key.shieldedAddress === shieldedAddress)?.viewingKey;
+  }
+
+  #read(): ViewingKeys | undefined {
+    const given = typeof this.#option === "function" ? this.#call(this.#option) : this.#option;
+    if (given === undefined) return undefined;
+    const held = asOption(NAME, () => assertViewingKeys(given));
+    assertFew(held);
+    assertOwn(held, this.#schedule);
+    return held;
+  }
+
+  #call(option: () => ViewingKeys | undefined): ViewingKeys | undefined {
+    try {
+      return option();
+    } catch (cause) {
+      // Its message could contain a key.
+      throw invalidOption(`${NAME} is a function that failed`, cause);
+    }
+  }
+}
+
+/** Whoever steals this server reads what its keys open. */
+function assertFew({ keys }: ViewingKeys): void {
+  const advice = "write those of this month and the previous one with `sotto view-key`";
+  if (keys.some(({ changeKey }) => changeKey !== undefined))
+    throw invalidOption(`${NAME} has change keys, which are for auditors; ${advice}`);
+  const [first, second] = keys.map(({ month }) => month);
+  if (keys.some(({ month }) => month === undefined))
+    throw invalidOption(
+      `${NAME} has the key of the lasting address, which reads every payment to it forever; ${advice}`,
+    );
+  if (keys.length > MAX_KEYS)
+    throw invalidOption(`${NAME} has keys of ${keys.length} months, but a server takes at most ${MAX_KEYS}; ${advice}`);
+  if (second !== undefined && addMonths(first!, 1) !== second)
+    throw invalidOption(`${NAME} are of ${first} and ${second}, which do not follow each other; ${advice}`);
+}
+
+/** Keys of another wallet or pool would read nothing, without an error. */
+function assertOwn({ ownerTag, keys }: ViewingKeys, schedule: AddressSchedule): void {
+  const differs = keys.find(({ month, shieldedAddress }) => {
+    const listed = addressInSchedule(schedule, month!);
+    return listed !== undefined && listed !== shieldedAddress;
+  });
+  if (ownerTag !== schedule.ownerTag || differs !== undefined)
+    throw invalidOption(`${NAME} belong to another wallet or pool than recipient.addresses`);
+}
