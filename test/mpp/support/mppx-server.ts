@@ -135,6 +135,9 @@ export async function openMppxServer(
     get ready() {
       return charges!.ready;
     },
+    get schedule() {
+      return charges!.schedule;
+    },
     request: (...given) => charges!.request(...given),
     verify: (...given) => charges!.verify(...given),
     close: () => charges!.close(),

@@ -1,4 +1,4 @@
-// The viewing keys of months that a paywall holds: of this month and the previous one, so that whoever steals them reads two
+// The viewing keys of months that a paywall holds: of this month and the previous one, so that a thief of the server reads two
 // months.
 import {
   type AddressSchedule,
