@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { type Offer, privatePayment, quotePayment, type WrapOptions, wrapFetch } from "@sotto/client";
+import { addMonths, monthEnd, parseMonth } from "@sotto/protocol";
 import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
+import { openMonthScene } from "../../../client/test/support/month-merchant.ts";
 import { ORIGIN, openScene } from "../../../client/test/support/scene.ts";
 import { type MppOptions, mpp, type ReceivedReceipt } from "../../src/client.ts";
 import {
@@ -41,6 +43,9 @@ async function besideX402(): Promise<MppMerchant> {
 /** A challenge of another method, with a comma and a quote in its texts. */
 const OTHER =
   'Payment id="1", realm="a, Payment b=\\"c\\"", method="tempo", intent="charge", request="e30", expires="2030-01-01T00:00:00Z"';
+
+const JANUARY = parseMonth("2027-01");
+const FEBRUARY = addMonths(JANUARY, 1);
 
 describe("paying at a server that speaks MPP", () => {
   it("pays the challenge of the method sotto, and shows the realm to the program", async () => {
@@ -245,6 +250,42 @@ describe("paying at a server that speaks MPP", () => {
       expect(server.credentials).to.have.length(index === 0 ? 2 : 1);
       expect(await server.scene.paid()).to.equal(10n);
     }
+  });
+
+  it("follows the address schedule that a challenge names", async () => {
+    const scene = await openMonthScene([JANUARY, FEBRUARY]);
+    const { merchant, payer } = scene;
+    const server = new MppMerchant(scene);
+    await paying(server)(`${ORIGIN}/a`);
+    expect(merchant.fetched).to.have.length(1);
+    for (const [asked, code] of [
+      [FEBRUARY, "ADDRESS_OUTSIDE_MONTH"],
+      ["lasting", "ADDRESS_NOT_LISTED"],
+    ] as const) {
+      merchant.asked = asked;
+      await expectRejected(code, () => paying(server)(`${ORIGIN}/b`));
+    }
+    merchant.follows = undefined;
+    await expectRejected("ADDRESS_NOT_LISTED", () => paying(server)(`${ORIGIN}/b`));
+    const entries = await payer.payments({ decimals: 6 });
+    expect(entries.map(({ recipientAddress }) => recipientAddress)).to.deep.equal([merchant.addressOf(JANUARY)]);
+  });
+
+  it("answers a challenge that names the address of the next month with the proof that it has", async () => {
+    const scene = await openMonthScene([JANUARY, FEBRUARY]);
+    const server = new MppMerchant(scene);
+    scene.world.chain.time = monthEnd(JANUARY) / 1000 - 20;
+    server.accepts = ({ id }) => {
+      // The month ended while the payment settled.
+      scene.merchant.asked = FEBRUARY;
+      return id === "id-2";
+    };
+    expect(await (await paying(server)(`${ORIGIN}/a`)).text()).to.equal("served /a");
+    const [first, second] = server.credentials;
+    expect(first!.payload).to.deep.equal(second!.payload);
+    const keys = server.credentials.map(({ challenge }) => parseCharge(challenge.request).binding.key);
+    expect(keys).to.deep.equal([JANUARY, FEBRUARY].map((month) => scene.merchant.addressOf(month)));
+    expect(await scene.paid()).to.equal(10n);
   });
 
   it("refuses another recipient under the same realm, because it pins the host", async () => {

@@ -2,14 +2,16 @@
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import "fake-indexeddb/auto";
 import { join } from "node:path";
-import { type Offer, openPurchases, spentOn } from "@sotto/client";
-import { anyRejection, rejection } from "@sotto/test-kit/rejection";
+import { type Offer, openPurchases, signBinding, spentOn } from "@sotto/client";
+import { monthAt, SCHEDULE_PATH, scheduleDigest, scheduleJson } from "@sotto/protocol";
+import { anyRejection, expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { IndexedDbStore } from "@sotto/wallet/indexeddb";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
 import { sha256 } from "ethers";
+import { keysOf, signSchedule } from "../../../client/test/support/month-merchant.ts";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { World } from "../../../wallet/test/support/world.ts";
 import { prepaidBookOf } from "../../src/client/book.ts";
@@ -50,6 +52,35 @@ describe("prepaid tokens", function () {
     expect([await scene.paid(), merchant.used.size]).to.deep.equal([1_000n, 3]);
     expect(await scene.listed()).to.deep.include({ unspent: 970n, stopped: undefined });
     expect(await openPurchases(payer)).to.deep.equal([]);
+  });
+
+  it("are bought at the address of the month, whose schedule is read over a connection of its own", async () => {
+    const { payer, merchant, world } = scene;
+    const month = monthAt(world.clock());
+    const keys = keysOf(7);
+    const addressOf = (shieldedAddress: string) =>
+      signBinding({ pool: payer.pool, now: world.clock, shieldedAddress }, merchant.account);
+    const [lasting, own] = [
+      await addressOf(keys.shieldedAddress()),
+      await addressOf(keys.ofMonth(month).shieldedAddress),
+    ];
+    const signed = await signSchedule(keys, merchant.account, [month]);
+    const schedule = { path: SCHEDULE_PATH, digest: scheduleDigest(signed.schedule) };
+    Object.assign(merchant, { recipient: () => ({ ...own, schedule }) });
+    const read: string[] = [];
+    const separate: typeof fetch = async (input, init) => {
+      const isSchedule = String(input) === ORIGIN + SCHEDULE_PATH;
+      if (isSchedule) read.push(String(init?.credentials));
+      return isSchedule ? Response.json(scheduleJson(signed)) : merchant.fetch(input, init);
+    };
+    await scene.buy({ fetch: separate });
+    expect(read).to.deep.equal(["omit"]);
+    const [entry] = await payer.payments({ decimals: 6 });
+    expect(entry!.recipientAddress).to.equal(own.binding.key);
+    Object.assign(merchant, { recipient: () => lasting });
+    for (let n = 0; n < 100; n += 1) await text(scene.wrap()(`${ORIGIN}/${n}`));
+    await expectRejected("ADDRESS_NOT_LISTED", () => scene.buy({ fetch: separate }));
+    expect(await scene.paid()).to.equal(1_000n);
   });
 
   it("are kept if the clock is ahead, and deleted when the chain is past their epoch", async () => {

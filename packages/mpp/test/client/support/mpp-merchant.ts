@@ -69,7 +69,7 @@ export class MppMerchant {
   }
 
   #challengeOf({ payment, metadata }: PaymentInstructions): MppChallenge {
-    const { recipient, chainId, pool, asset, decimals, amountBaseUnits, verifyEndpoint } = payment;
+    const { recipient, schedule, chainId, pool, asset, decimals, amountBaseUnits, verifyEndpoint } = payment;
     const { wallet, shieldedAddress: key, phone, service, issuedAt, signature } = recipient;
     this.#asked += 1;
     return {
@@ -83,6 +83,7 @@ export class MppMerchant {
         decimals,
         binding: { chainId: BigInt(chainId), pool, wallet, key, phone, service, issuedAt },
         signature,
+        ...(schedule && { schedule }),
         service: verifyEndpoint.replace(/\/verify$/, ""),
         resource: metadata.resource,
       }),
