@@ -220,7 +220,7 @@ describe("sotto: keys of months", function () {
       [APRIL, "3"],
     ]);
     expect(all.covers.lasting).to.equal(true);
-    expect(all.covers.months.at(-1)).to.equal("2027-05");
+    expect(all.covers.months.at(-1)).to.equal("2028-05");
   });
 
   it("totals proves the income of each month in its blocks, and their sum, without a key", async () => {

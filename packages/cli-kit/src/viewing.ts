@@ -2,6 +2,7 @@ import { readBlock } from "@sotto/chain";
 import {
   addMonths,
   describeKeys,
+  MAX_SCHEDULE_MONTHS,
   type Month,
   monthAt,
   monthRange,
@@ -24,16 +25,18 @@ export interface Viewing {
 }
 
 /**
- * The keys of a file or of SOTTO_VIEWING_KEY; else all of this wallet's, of the lasting address and of every month since the
- * pool exists.
+ * The keys of a file or of SOTTO_VIEWING_KEY; else all of this wallet's: of the lasting address, and of every month from the
+ * pool's deployment to the end of the longest schedule.
  */
 async function keysOf(context: Context, chain: Chain, config: Config, file: string | undefined): Promise<ViewingKeys> {
   const given = givenViewingKeys(context, file);
   if (given !== undefined) return given;
   const { timestamp } = await readBlock(chain, config.deploymentBlock);
-  const next = addMonths(monthAt(context.now()), 1);
-  const [first = next] = monthsNear(1000 * timestamp);
-  return viewingKeysOf(walletKeysOf(context), { months: monthRange(first, next), lasting: true });
+  const now = monthAt(context.now());
+  const [first = now] = monthsNear(1000 * timestamp);
+  // Ahead of now, because --watch may run for long, and the addresses of a schedule may be known already.
+  const months = monthRange(first, addMonths(now, MAX_SCHEDULE_MONTHS));
+  return viewingKeysOf(walletKeysOf(context), { months, lasting: true });
 }
 
 /** Opens a viewing wallet of the config's pool. */

@@ -29,10 +29,13 @@ function signedWallet({ home, environment, now }: Context, { chainId, pool, toke
 
 export const recipient: Command = {
   name: "recipient",
-  summary: "Signs this wallet's address with your account, for a resource server's config.",
+  summary: "Signs this wallet's lasting address, for a resource server's config.",
   positionals: [],
   options: ACCOUNT_OPTIONS,
-  details: ["Clients do not pay a 402 without this signature. It is valid for 400 days. Nothing is sent."],
+  details: [
+    "Clients do not pay a 402 without this signature. It is valid for 400 days. Nothing is sent. The viewing key of the",
+    "lasting address shows its payments forever: prefer `sotto address schedule`, which signs an address for each month.",
+  ],
   async run(context) {
     const { args, environment, home } = context;
     const config = readConfig(home);

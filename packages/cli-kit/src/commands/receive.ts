@@ -24,7 +24,8 @@ export const receive: Command = {
   },
   details: [
     "No spending key is needed: a server that shows incoming payments gets viewing keys alone. Payments are listed by the",
-    "month of the address that was paid. With --watch and --json, every line is one JSON object.",
+    "month of the address that was paid. With --watch and --json, every line is one JSON object. --watch reads the file of",
+    "keys once, so restart it with a new file.",
   ],
   async run(context) {
     const { args, output, signal } = context;
