@@ -43,6 +43,7 @@ describe("sotto: paying", function () {
     expect(stderr).to.match(/^paid 0\.05 \S+: 0x[0-9a-f]{64}\n$/);
     expect(code).to.equal(0);
     expect(await spent(payer)).to.equal(50_000n);
+    expect(server.amounts).to.deep.equal([50_000n]);
   });
 
   it("sends any request, and reports the payment as JSON", async () => {

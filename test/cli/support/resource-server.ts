@@ -1,13 +1,15 @@
 // A resource server with the real paywall; the CLI created its wallet and signed its addresses.
 import { readFileSync } from "node:fs";
-import { parseMonthAddresses } from "@sotto/protocol";
+import { parseMonthAddresses, parseViewingKeys } from "@sotto/protocol";
 import { createPaywall } from "@sotto/resource-server";
 import type { Cli } from "./cli.ts";
-import { type CliWorld, listen, type Server } from "./world.ts";
+import { type CliWorld, listen, placeOf, type Server } from "./world.ts";
 
 export interface ResourceServer extends Server {
   /** Number of paid requests that the handler served. */
   sold(): number;
+  /** The amounts of their payments, base units, as the server read them with its viewing keys. */
+  readonly amounts: readonly (bigint | undefined)[];
   /** Called before each response. If it resolves to false, the server never answers the request. */
   onRequest: (paying: boolean) => Promise<boolean>;
 }
@@ -18,8 +20,13 @@ export const PRICE = "0.05";
 export async function openResourceServer(world: CliWorld, merchant: Cli): Promise<ResourceServer> {
   const file = merchant.path("addresses.json");
   await merchant.json(["address", "schedule", "--replace", "--out", file]);
-  const recipient = { addresses: parseMonthAddresses(JSON.parse(readFileSync(file, "utf8"))) };
+  const keys = await merchant.run(["view-key", "--next", "--out", "-"]);
+  const recipient = {
+    addresses: parseMonthAddresses(JSON.parse(readFileSync(file, "utf8"))),
+    viewingKeys: parseViewingKeys(keys.stdout, placeOf(world)),
+  };
   let sold = 0;
+  const amounts: (bigint | undefined)[] = [];
   const server: Pick<ResourceServer, "onRequest"> = { onRequest: async () => true };
   const opened = await listen(async (request, response) => {
     if (!(await server.onRequest(request.headers["x-payment-proof"] !== undefined))) return;
@@ -39,6 +46,7 @@ export async function openResourceServer(world: CliWorld, merchant: Cli): Promis
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     sold += 1;
+    if (decision.kind === "paid" && decision.payment.kind === "payment") amounts.push(decision.payment.amount);
     const text = `${method} ${target} ${Buffer.concat(chunks).toString()}`.trim();
     response.writeHead(target.startsWith("/missing") ? 404 : 200, { "content-type": "text/plain", "x-goods": "1" });
     response.end(text);
@@ -57,5 +65,5 @@ export async function openResourceServer(world: CliWorld, merchant: Cli): Promis
     await opened.close();
     await paywall.close();
   };
-  return Object.assign(server, { url: opened.url, sold: () => sold, close });
+  return Object.assign(server, { url: opened.url, sold: () => sold, amounts, close });
 }
