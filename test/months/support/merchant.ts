@@ -53,6 +53,11 @@ export class Merchant {
   viewingKeys(...months: Month[]): ViewingKeys {
     return viewingKeysOf(this.keys, { months });
   }
+
+  /** The viewing and change keys of months. */
+  auditKeys(...months: Month[]): ViewingKeys {
+    return viewingKeysOf(this.keys, { months, change: true });
+  }
 }
 
 export interface Identity {
