@@ -3,9 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeEvent, type PoolEvent } from "@sotto/chain";
+import { wrapFetch } from "@sotto/client";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
-import { addMonths, decryptChange, formatViewingKeys, type Month, monthStart, scanNotes } from "@sotto/protocol";
-import { expectRejected } from "@sotto/test-kit/rejection";
+import { addMonths, decryptChange, formatViewingKeys, type Month, scanNotes, type ViewingKeys } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { fund, until } from "@sotto/test-world/wallets";
@@ -39,7 +39,11 @@ describe("the keys of a month", function () {
   const reader = new Cli();
 
   async function settle(from: Wallet, shieldedAddress: string, amount: bigint): Promise<void> {
-    const { settle: bundle } = await from.pay({ recipient: { wallet: ACCOUNT, shieldedAddress }, amount, resourceUrl: RESOURCE });
+    const { settle: bundle } = await from.pay({
+      recipient: { wallet: ACCOUNT, shieldedAddress },
+      amount,
+      resourceUrl: RESOURCE,
+    });
     await sendCall(world.depositor, settleCall(world.pool, [bundle]));
   }
 
@@ -90,7 +94,9 @@ describe("the keys of a month", function () {
         decryptChange({ changeKey: keys.changeKey, ownerTag }, { ...event, unique }),
       );
       const opened = payments().filter((_, i) => change[i] !== null);
-      expect(opened.map(({ timestamp }) => new Date(1000 * timestamp).toISOString().slice(0, 7))).to.deep.equal([month]);
+      expect(opened.map(({ timestamp }) => new Date(1000 * timestamp).toISOString().slice(0, 7))).to.deep.equal([
+        month,
+      ]);
       // Each key opens only what it is for.
       const swapped = { viewingKeys: [(keys.changeKey >> 4n) | 1n], ownerTag };
       expect(scanNotes(swapped, payments()).filter((note) => note !== null)).to.deep.equal([]);
@@ -126,20 +132,45 @@ describe("the keys of a month", function () {
       const totals = await reader.json<Totals>(["totals", "check", "-"], { input });
       expect(totals).to.deep.include({ amount, payments: 1 });
       for (const other of MONTHS.filter((one) => one !== month))
-        expect(await reader.refused(["totals", "--month", other, "--viewing-key", file, "--auditor", "me", "--amounts"], 2)).to.equal("USAGE");
+        expect(
+          await reader.refused(["totals", "--month", other, "--viewing-key", file, "--auditor", "me", "--amounts"], 2),
+        ).to.equal("USAGE");
     });
 
   it("of March show a browser's observer that month alone", () => {
     const place = { chainId: BigInt(world.chainId), pool: world.pool };
     for (const month of MONTHS) {
       const scanner = new NoteScanner(viewingScanKeys(merchant.auditKeys(month)), place);
-      const notes = scanner.groups(payments()).flatMap(({ viewer, payments: some, own }) => own(scanNotes(viewer, some)));
+      const notes = scanner
+        .groups(payments())
+        .flatMap(({ viewer, payments: some, own }) => own(scanNotes(viewer, some)));
       expect(notes.flatMap((note) => note?.amount ?? [])).to.deep.equal([INCOME.get(month)]);
     }
   });
 
-  it("of March show a resource server no amount of April, whose payments it serves", async () => {
+  it("of March show a resource server no amount of April, and refuse none of its payments", async () => {
     const addresses = await merchant.sign(FEBRUARY, 3);
-    void [addresses, openServer, PRICE, expectRejected, monthStart];
+    let viewingKeys: () => ViewingKeys | undefined = () => undefined;
+    const server = await openServer(world, { recipient: { addresses, viewingKeys: () => viewingKeys() } });
+    const pay = wrapFetch(fetch, payer, { services: [world.serviceUrl], maxPerRequest: PRICE });
+    const amounts: unknown[] = [];
+    for (const keys of [
+      () => merchant.viewingKeys(MARCH),
+      () => merchant.viewingKeys(MARCH, APRIL),
+      () => undefined,
+      () => merchant.viewingKeys(...MONTHS),
+      () => {
+        throw new Error("the file is being written");
+      },
+    ]) {
+      viewingKeys = keys;
+      expect((await pay(`${server.url}/report`)).status).to.equal(200);
+      const payment = server.sold.at(-1);
+      amounts.push(payment?.kind === "payment" ? payment.amount : payment);
+    }
+    await server.close();
+    expect(amounts).to.deep.equal([undefined, PRICE, undefined, undefined, undefined]);
+    const troubles = server.events.flatMap(({ event, reason }) => (event === "trouble" ? [reason] : []));
+    expect(troubles).to.deep.equal(["INVALID_OPTION", "INVALID_OPTION"]);
   });
 });

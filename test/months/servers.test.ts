@@ -1,20 +1,13 @@
 // What servers with wrong clocks or schedules, and thieves of a merchant's account, can do to payers and merchants.
 
 import { openPurchases, signAddresses, type WrapOptions, wrapFetch } from "@sotto/client";
-import {
-  addMonths,
-  type Month,
-  type MonthAddresses,
-  monthEnd,
-  randomSeed,
-  type ViewingKeys,
-} from "@sotto/protocol";
+import { addMonths, type Month, type MonthAddresses, monthEnd, randomSeed, type ViewingKeys } from "@sotto/protocol";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { fund } from "@sotto/test-world/wallets";
 import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
-import { Merchant, openServer, PRICE, type ServerOptions, type Shop } from "./support/merchant.ts";
+import { Merchant, type MerchantServer, openServer, PRICE, type ServerOptions } from "./support/merchant.ts";
 import { APRIL, FEBRUARY, MARCH, MAY, type MonthWorld, middleOf, openMonthWorld } from "./support/world.ts";
 
 const DAY = 86_400_000;
@@ -26,43 +19,47 @@ describe("addresses of months, from the payer to the chain", function () {
   let payer: Wallet;
   /** Milliseconds by which the payer's clock is fast. */
   let fast = 0;
-  const shops: Shop[] = [];
+  const servers: MerchantServer[] = [];
   before(async () => {
     world = await openMonthWorld(FEBRUARY);
     payer = await world.wallet({ clock: () => world.time.now() + fast });
-    await fund(world, payer, Array.from({ length: 4 }, () => 10n * PRICE));
+    await fund(
+      world,
+      payer,
+      Array.from({ length: 4 }, () => 10n * PRICE),
+    );
   });
   beforeEach(() => {
     merchant = new Merchant(world);
     fast = 0;
   });
   afterEach(async () => {
-    for (const shop of shops.splice(0)) await shop.close();
+    for (const server of servers.splice(0)) await server.close();
   });
 
   /** Starts a server of the merchant with these addresses. */
   async function open(addresses: MonthAddresses | MonthAddresses[], options: Partial<ServerOptions> = {}) {
-    const shop = await openServer(world, { ...options, recipient: { addresses } });
-    shops.push(shop);
-    return shop;
+    const server = await openServer(world, { ...options, recipient: { addresses } });
+    servers.push(server);
+    return server;
   }
 
-  function send({ url }: Shop, options: Partial<WrapOptions> = {}): Promise<Response> {
+  function send({ url }: MerchantServer, options: Partial<WrapOptions> = {}): Promise<Response> {
     const limits = { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 };
     return wrapFetch(fetch, payer, { ...limits, ...options })(`${url}/report`);
   }
 
   /** Pays for a request. @returns the address that was paid */
-  async function pay(shop: Shop, options: Partial<WrapOptions> = {}): Promise<string | undefined> {
-    const response = await send(shop, options);
+  async function pay(server: MerchantServer, options: Partial<WrapOptions> = {}): Promise<string | undefined> {
+    const response = await send(server, options);
     expect([response.status, await response.text()]).to.deep.equal([200, "sold /report"]);
     return (await payer.payments({ decimals: 6 })).at(-1)?.recipientAddress;
   }
 
   /** Expects that a payment is refused with this code, and that nothing was paid or begun. */
-  async function expectRefused(code: string, shop: Shop, options: Partial<WrapOptions> = {}) {
+  async function expectRefused(code: string, server: MerchantServer, options: Partial<WrapOptions> = {}) {
     const before = await payer.payments({ decimals: 6 });
-    const error = await expectRejected(code, () => pay(shop, options));
+    const error = await expectRejected(code, () => pay(server, options));
     expect(await payer.payments({ decimals: 6 })).to.deep.equal(before);
     expect(await openPurchases(payer)).to.deep.equal([]);
     return error;
@@ -82,7 +79,7 @@ describe("addresses of months, from the payer to the chain", function () {
   }
 
   it("a payment that settles after its month is served, and read with that month's key alone", async () => {
-    const shop = await open(await merchant.sign(FEBRUARY, 2));
+    const server = await open(await merchant.sign(FEBRUARY, 2));
     await world.travel(monthEnd(FEBRUARY) - 20_000);
     let late = false;
     const serviceFetch: typeof fetch = async (input, init) => {
@@ -92,9 +89,9 @@ describe("addresses of months, from the payer to the chain", function () {
       }
       return fetch(input, init);
     };
-    expect(await pay(shop, { serviceFetch })).to.equal(addressOf(FEBRUARY));
+    expect(await pay(server, { serviceFetch })).to.equal(addressOf(FEBRUARY));
     expect(late).to.equal(true);
-    expect(await pay(shop), "control: the next payment").to.equal(addressOf(MARCH));
+    expect(await pay(server), "control: the next payment").to.equal(addressOf(MARCH));
     expect(await read(merchant.viewingKeys(FEBRUARY))).to.deep.equal([[FEBRUARY, PRICE]]);
     expect(await read(merchant.viewingKeys(MARCH))).to.deep.equal([[MARCH, PRICE]]);
     const owner = await merchant.wallet();
@@ -169,23 +166,23 @@ describe("addresses of months, from the payer to the chain", function () {
     let port: number;
     const thief = () => new Merchant(world, { account: merchant.account, seed: randomSeed() });
     beforeEach(async () => {
-      const shop = await open(await merchant.sign(MAY, 2));
-      port = Number(new URL(shop.url).port);
-      expect(await pay(shop), "control").to.equal(addressOf(MAY));
-      await shop.close();
+      const server = await open(await merchant.sign(MAY, 2));
+      port = Number(new URL(server.url).port);
+      expect(await pay(server), "control").to.equal(addressOf(MAY));
+      await server.close();
     });
 
     it("diverts no payment of a payer who knows the host, with an address of its own", async () => {
       const sequence = Math.floor(world.time.now() / 1000) + 1_000;
-      const shop = await open(await thief().sign(MAY, 2, { sequence }), { port });
-      const { details } = await expectRefused("RECIPIENT_CHANGED", shop);
+      const server = await open(await thief().sign(MAY, 2, { sequence }), { port });
+      const { details } = await expectRefused("RECIPIENT_CHANGED", server);
       expect(details["known"]).to.equal(details["offered"]);
-      expect(shop.sold).to.deep.equal([]);
+      expect(server.sold).to.deep.equal([]);
     });
 
     it("disturbs payments with keys of its own and the merchant's tag, but takes none", async () => {
-      const robber = thief();
-      const { keys } = robber;
+      const other = thief();
+      const { keys } = other;
       const sequence = Math.floor(world.time.now() / 1000) + 1_000;
       /** The thief's encryption key with the merchant's tag. */
       const mixed = (month: Month, tag = addressOf(month).slice(66)) =>
@@ -195,8 +192,8 @@ describe("addresses of months, from the payer to the chain", function () {
         merchant.account,
         { firstMonth: MAY, months: 2, sequence },
       );
-      const shop = await open(stolen, { port });
-      expect(await pay(shop)).to.equal(mixed(MAY));
+      const server = await open(stolen, { port });
+      expect(await pay(server)).to.equal(mixed(MAY));
 
       // The thief reads the payment, as anyone does who can make a payer encrypt to a key of theirs.
       const viewingKey = { month: MAY, viewingKey: keys.ofMonth(MAY).viewingKey, shieldedAddress: mixed(MAY) };
@@ -204,14 +201,14 @@ describe("addresses of months, from the payer to the chain", function () {
       expect(await read({ ownerTag, keys: [viewingKey] })).to.deep.equal([[MAY, PRICE]]);
       for (const [owner, total] of [
         [merchant, PRICE],
-        [robber, 0n],
+        [other, 0n],
       ] as const) {
         const wallet = await owner.wallet();
         await wallet.scan();
         await wallet.search();
         expect(wallet.balance().total).to.equal(total);
       }
-      await shop.close();
+      await server.close();
 
       // A schedule with a higher number ends it.
       const mended = await open(await merchant.sign(MAY, 2, { sequence: sequence + 1 }), { port });

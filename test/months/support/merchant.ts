@@ -14,7 +14,7 @@ import {
 } from "@sotto/protocol";
 import type { Payment, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
-import { type Wallet, viewingKeysOf } from "@sotto/wallet";
+import { viewingKeysOf, type Wallet } from "@sotto/wallet";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import express from "express";
 import type { MonthWorld } from "./world.ts";
@@ -45,7 +45,11 @@ export class Merchant {
 
   /** Its signed addresses of some months. @param changes another pool or clock to sign them for */
   sign(firstMonth: Month, months: number, changes: Partial<Signing> = {}): Promise<MonthAddresses> {
-    const { sequence, addressOfMonth = (month) => this.keys.ofMonth(month).shieldedAddress, pool = this.#pool } = changes;
+    const {
+      sequence,
+      addressOfMonth = (month) => this.keys.ofMonth(month).shieldedAddress,
+      pool = this.#pool,
+    } = changes;
     const wallet = { pool, now: this.#world.time.now, addressOfMonth };
     return signAddresses(wallet, this.account, { firstMonth, months, sequence });
   }
@@ -71,7 +75,7 @@ export interface Signing {
   readonly addressOfMonth: (month: Month) => string;
 }
 
-export interface Shop {
+export interface MerchantServer {
   readonly url: string;
   /** The payments of the requests that it answered. */
   readonly sold: Payment[];
@@ -91,7 +95,7 @@ export interface ServerOptions extends Partial<PaywallOptions> {
 export async function openServer(
   world: MonthWorld,
   { ready = true, port = 0, ...options }: ServerOptions,
-): Promise<Shop> {
+): Promise<MerchantServer> {
   const app = express();
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
