@@ -179,7 +179,10 @@ module.exports = {
       severity: "error",
       comment: "payers' browsers make tokens: the core of prepaid has no module of Node's and knows no other entry",
       from: { path: "^packages/prepaid/src/(index\\.ts|core/)" },
-      to: { path: ".", pathNot: "^packages/prepaid/src/core/|^packages/protocol/|node_modules/@noble/hashes/" },
+      to: {
+        path: ".",
+        pathNot: "^packages/prepaid/src/core/|^packages/protocol/|node_modules/@noble/(hashes|curves)/",
+      },
     },
     {
       name: "tokens-are-spent-in-browsers",

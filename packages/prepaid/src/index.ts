@@ -20,7 +20,82 @@ export {
   type PrepaidPrivateKey,
   type WirePrepaidKeyFile,
 } from "./core/key-file.ts";
-export { PREPAID_PACK_SIZES, type PrepaidPack, prepaidPackLabel, preparePrepaidPack } from "./core/pack.ts";
+export {
+  assertMeteredValues,
+  changeOf,
+  MAX_CHANGE_TOKENS,
+  meteredValues,
+  nextSwap,
+  type SwapRecipe,
+  swapRecipes,
+} from "./core/metered/change.ts";
+export {
+  type ChangeClaim,
+  type ChangeClaimProof,
+  changeClaimMessage,
+  signChangeClaim,
+  type TokenName,
+  tokenIdHash,
+  verifyChangeClaim,
+} from "./core/metered/claim.ts";
+export { type Contradiction, contradictions } from "./core/metered/contradictions.ts";
+export type { MeteredMerchant, WireMeteredMerchant } from "./core/metered/merchant.ts";
+export {
+  type ChargeReceipt,
+  formatReceipt,
+  MAX_RECEIPT_LENGTH,
+  parseReceipt,
+  receiptMessage,
+  type SignedReceipt,
+  signReceipt,
+  verifyReceipt,
+  type WireReceipt,
+} from "./core/metered/receipt.ts";
+export type { MeteredRequest, MeteredRoute } from "./core/metered/route.ts";
+export {
+  assertMeteredRule,
+  chargeOf,
+  decodeMeteredRule,
+  encodeMeteredRule,
+  MAX_METERED_RULE_LENGTH,
+  type MeteredRule,
+  type MeteredUnit,
+  meteredRuleHash,
+  type WireMeteredRule,
+} from "./core/metered/rule.ts";
+export {
+  decodeSignedTerms,
+  encodeSignedTerms,
+  MAX_SIGNED_TERMS_BYTES,
+  type SignedMeteredTerms,
+  verifyTermsSignature,
+  type WireSignedMeteredTerms,
+} from "./core/metered/signed-terms.ts";
+export {
+  assertMeteredTerms,
+  decodeMeteredTerms,
+  encodeMeteredTerms,
+  MAX_METERED_ROUTES,
+  type MeteredRouteRule,
+  type MeteredTerms,
+  meteredEpochs,
+  meteredTermsDigest,
+  meteredTermsRequest,
+  meteredTermsTypedData,
+  receiptKeyOfMonth,
+  ruleOfRequest,
+  type TermsConflict,
+  termsConflict,
+  type WireMeteredTerms,
+} from "./core/metered/terms.ts";
+export { assertUnitCounts, MAX_METERED_UNITS, type UnitCounts } from "./core/metered/units.ts";
+export {
+  PREPAID_PACK_SIZES,
+  type PrepaidPack,
+  type PrepaidPackVersion,
+  prepaidPackLabel,
+  preparePrepaidPack,
+} from "./core/pack.ts";
 export {
   decodeSchedule,
   encodeSchedule,
@@ -50,6 +125,7 @@ export {
   prepaidChallengeDigest,
   prepaidTokenInput,
 } from "./core/token.ts";
+export { nonceOfTokenSecret, tokenSecretOf } from "./core/token-key.ts";
 export { assertPrepaidValue, isPrepaidValue, MAX_PREPAID_VALUES } from "./core/values.ts";
 export {
   decodePrepaidHeader,

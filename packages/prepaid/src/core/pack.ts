@@ -5,12 +5,19 @@ import { assertInteger, assertText, bytesToBigInt, fail } from "@sotto/protocol/
 import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
+import { nonceOfTokenSecret, tokenSecretInfo } from "./token-key.ts";
 
 /** The sizes of a pack. There are few, so that a size reveals little about the payer. */
 export const PREPAID_PACK_SIZES = [100, 1000] as const;
 
 const MAX_TOKENS = 1000;
 const MAX_PACK_NUMBER = 2 ** 31 - 1;
+
+/**
+ * How the nonces of a pack are derived. Those of version 1 are random bytes. Those of version 2 are hashes of Ed25519 keys, with
+ * which the payer claims change; nobody else can tell the versions apart.
+ */
+export type PrepaidPackVersion = 1 | 2;
 /** 128 bits more than the modulus, so that a blind is uniform up to 2^-128. */
 const BLIND_BYTES = PREPAID_KEY_BYTES + 16;
 
@@ -47,6 +54,7 @@ export function prepaidPackLabel(origin: string, keyId: string, number: number):
  * @param origin at which the tokens are spent, such as "https://data.example"
  * @param count how many tokens, 1 to 1000
  * @param first index of the first token, to prepare a pack in parts: it is their concatenation
+ * @param version how the nonces are derived: 2 for tokens that metered routes accept, see `tokenSecretOf`
  * @throws SottoError INVALID_STRING, INVALID_INTEGER, INVALID_KEY
  */
 export function preparePrepaidPack(
@@ -55,10 +63,12 @@ export function preparePrepaidPack(
   origin: string,
   count: number,
   first = 0,
+  version: PrepaidPackVersion = 1,
 ): PrepaidPack {
   if (!isBytes(secret) || secret.length !== 32) fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
   assertInteger(count, 1, MAX_TOKENS, "count");
   assertInteger(first, 0, MAX_TOKENS - count, "first");
+  assertInteger(version, 1, 2, "version");
   const challengeDigest = prepaidChallengeDigest(origin);
   const tokens: Omit<PrepaidToken, "signature">[] = [];
   const inputs: BlindInput[] = [];
@@ -66,10 +76,11 @@ export function preparePrepaidPack(
     const bytes = expand(
       sha256,
       secret,
-      Uint8Array.of(i >> 8, i & 255),
+      version === 1 ? Uint8Array.of(i >> 8, i & 255) : tokenSecretInfo(i),
       PREPAID_NONCE_BYTES + PSS_SALT_BYTES + BLIND_BYTES,
     );
-    const nonce = bytesToHex(bytes.subarray(0, PREPAID_NONCE_BYTES));
+    const start = bytes.subarray(0, PREPAID_NONCE_BYTES);
+    const nonce = version === 1 ? bytesToHex(start) : nonceOfTokenSecret(start);
     const salt = bytes.subarray(PREPAID_NONCE_BYTES, PREPAID_NONCE_BYTES + PSS_SALT_BYTES);
     const blind = (bytesToBigInt(bytes.subarray(PREPAID_NONCE_BYTES + PSS_SALT_BYTES)) % (key.modulus - 1n)) + 1n;
     const token = { nonce, challengeDigest, keyId: key.id };

@@ -1,0 +1,147 @@
+import { bytesToHex, SottoError } from "@sotto/protocol";
+import { assertList } from "./fields.ts";
+import { isSameMerchant } from "./merchant.ts";
+import {
+  assertSignedReceipt,
+  type ChargeReceipt,
+  receiptMessage,
+  type SignedReceipt,
+  verifyReceipt,
+} from "./receipt.ts";
+import { chargeOf, type MeteredRule, meteredRuleHash } from "./rule.ts";
+import {
+  assertMeteredTerms,
+  type MeteredRouteRule,
+  type MeteredTerms,
+  meteredEpochs,
+  meteredTermsDigest,
+  receiptKeyOfMonth,
+  ruleOfRequest,
+  termsConflict,
+} from "./terms.ts";
+
+/** Maximum number of receipts that are compared at once. */
+const MAX_RECEIPTS = 10_000;
+/** Maximum number of terms that are compared at once. */
+const MAX_TERMS = 100;
+
+/** Two signed statements of a merchant that cannot both be honest, or one that contradicts itself. */
+export type Contradiction =
+  | {
+      /** Two receipts for one token that differ. */
+      readonly kind: "token";
+      readonly receipts: readonly [SignedReceipt, SignedReceipt];
+    }
+  | {
+      /** A charge or change that does not follow from rule and units of the receipt. */
+      readonly kind: "charge";
+      readonly receipt: SignedReceipt;
+      /** The rule that the receipt names. */
+      readonly rule: MeteredRule;
+    }
+  | {
+      /** A receipt that names another rule than the terms of its month have for the request. */
+      readonly kind: "rule";
+      readonly receipt: SignedReceipt;
+      readonly terms: MeteredTerms;
+      /** The rule of the terms. */
+      readonly rule: MeteredRule;
+    }
+  | {
+      /** Two terms with different rules for the same requests of one month. */
+      readonly kind: "terms";
+      readonly terms: readonly [MeteredTerms, MeteredTerms];
+      readonly epoch: string;
+      readonly routes: readonly [MeteredRouteRule, MeteredRouteRule];
+    };
+
+/** The charge that the rule demands; undefined if the rule does not price a unit of the receipt. */
+function demanded(rule: MeteredRule, { units }: ChargeReceipt): bigint | undefined {
+  try {
+    return chargeOf(rule, units);
+  } catch (error) {
+    if (error instanceof SottoError) return undefined;
+    throw error;
+  }
+}
+
+/** A failed request costs nothing, so a charge of 0 never contradicts a rule. */
+const followsRule = (receipt: ChargeReceipt, rule: MeteredRule): boolean =>
+  receipt.charge + receipt.change === rule.cap && (receipt.charge === 0n || receipt.charge === demanded(rule, receipt));
+
+/** @param receipts different ones of one merchant */
+function doubleReceipts(receipts: readonly SignedReceipt[]): readonly Contradiction[] {
+  const firsts = new Map<string, SignedReceipt>();
+  const found: Contradiction[] = [];
+  for (const receipt of receipts) {
+    const { token } = receipt.receipt;
+    const first = firsts.get(token);
+    if (first === undefined) firsts.set(token, receipt);
+    else found.push({ kind: "token", receipts: [first, receipt] });
+  }
+  return found;
+}
+
+/** Whether the key of the receipt's month in one of the terms signed it. @param terms of the receipt's merchant */
+function isSigned(receipt: SignedReceipt, terms: readonly MeteredTerms[]): boolean {
+  const keys = new Set(terms.map((each) => receiptKeyOfMonth(each, receipt.receipt.epoch)));
+  return [...keys].some((key) => key !== undefined && verifyReceipt(receipt, key));
+}
+
+/** The elements without repetitions, which `nameOf` tells apart. */
+const unique = <T>(list: readonly T[], nameOf: (each: T) => string): readonly T[] => [
+  ...new Map(list.map((each) => [nameOf(each), each])).values(),
+];
+
+/** What one receipt contradicts. @param terms all terms of the receipt's merchant */
+function wrongReceipt(receipt: SignedReceipt, terms: readonly MeteredTerms[]): readonly Contradiction[] {
+  const { rule: hash, epoch } = receipt.receipt;
+  const found: Contradiction[] = [];
+  const rule = terms.flatMap(({ routes }) => routes).find((route) => meteredRuleHash(route.rule) === hash)?.rule;
+  if (rule !== undefined && !followsRule(receipt.receipt, rule)) found.push({ kind: "charge", receipt, rule });
+  for (const each of terms) {
+    const signed = meteredEpochs(each).includes(epoch) ? ruleOfRequest(each, receipt.receipt) : undefined;
+    if (signed !== undefined && meteredRuleHash(signed) !== hash)
+      found.push({ kind: "rule", receipt, terms: each, rule: signed });
+  }
+  return found;
+}
+
+function conflicts(terms: readonly MeteredTerms[]): readonly Contradiction[] {
+  return terms.flatMap((one, i) =>
+    terms.slice(i + 1).flatMap((other): readonly Contradiction[] => {
+      const conflict = termsConflict(one, other);
+      return conflict === undefined ? [] : [{ kind: "terms", terms: [one, other], ...conflict }];
+    }),
+  );
+}
+
+/**
+ * Finds what convicts a merchant: two receipts for one token, a charge that does not follow from the rule, a receipt that names
+ * another rule than the signed terms, and two terms with different rules for one request and month. A merchant that signs one
+ * receipt for each token, charges by its terms and never signs a second rule for a month contradicts nothing.
+ *
+ * Receipts that no receipt key of the terms signed prove nothing and are ignored, as are rules that no terms contain.
+ * @param receipts at most 10,000
+ * @param terms at most 100, of which the caller has verified each wallet's signature
+ * @returns empty if nothing convicts
+ * @throws SottoError INVALID_ARGUMENT, INVALID_HEX if a value is malformed
+ */
+export function contradictions(
+  receipts: readonly SignedReceipt[],
+  terms: readonly MeteredTerms[],
+): readonly Contradiction[] {
+  const statements = unique(assertList(terms, 0, MAX_TERMS, "the terms").map(assertMeteredTerms), meteredTermsDigest);
+  const given = assertList(receipts, 0, MAX_RECEIPTS, "the receipts").map(assertSignedReceipt);
+  const merchants = statements.filter((one, i) => statements.findIndex((other) => isSameMerchant(one, other)) === i);
+  return merchants.flatMap((merchant) => {
+    const own = statements.filter((each) => isSameMerchant(each, merchant));
+    const theirs = given.filter(({ receipt }) => isSameMerchant(receipt, merchant));
+    // Compared without the signature, which does not change what a receipt says.
+    const signed = unique(
+      theirs.filter((each) => isSigned(each, own)),
+      ({ receipt }) => bytesToHex(receiptMessage(receipt)),
+    );
+    return [...conflicts(own), ...doubleReceipts(signed), ...signed.flatMap((each) => wrongReceipt(each, own))];
+  });
+}

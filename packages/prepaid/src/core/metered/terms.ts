@@ -1,0 +1,245 @@
+import type { Bytes32 } from "@sotto/protocol";
+import {
+  assertObject,
+  assertText,
+  fail,
+  recode,
+  type StructFields,
+  structDigest,
+  type TypedData,
+  typedDataOf,
+  typedDataRequest,
+} from "@sotto/protocol/extend";
+import { laterEpoch } from "../epoch.ts";
+import { MAX_PREPAID_EPOCHS } from "../schedule.ts";
+import { assertEd25519Key } from "./ed25519.ts";
+import { assertList, exactFields } from "./fields.ts";
+import {
+  decodeMerchant,
+  encodeMerchant,
+  isSameMerchant,
+  type MeteredMerchant,
+  merchantOf,
+  type WireMeteredMerchant,
+} from "./merchant.ts";
+import {
+  assertMethod,
+  assertTarget,
+  type MeteredRequest,
+  type MeteredRoute,
+  matchesRoute,
+  parseRoute,
+  routesOverlap,
+} from "./route.ts";
+import {
+  assertMeteredRule,
+  decodeMeteredRule,
+  encodeMeteredRule,
+  type MeteredRule,
+  meteredRuleHash,
+  type WireMeteredRule,
+} from "./rule.ts";
+
+/** Maximum number of routes in one statement of terms. */
+export const MAX_METERED_ROUTES = 64;
+
+/** A route with its rule. */
+export interface MeteredRouteRule extends MeteredRoute {
+  /** What its requests cost in every month of the terms. */
+  readonly rule: MeteredRule;
+}
+
+/**
+ * The statement that a merchant's wallet signs for its metered routes: what they cost in some months, and the keys that sign
+ * receipts. In one month a request has one rule, so that every payer pays the same.
+ */
+export interface MeteredTerms extends MeteredMerchant {
+  /** The first month, such as "2026-12". */
+  readonly firstEpoch: string;
+  /** The Ed25519 key of each month, 32 bytes as hex with 0x; 1 to 12. */
+  readonly receiptKeys: readonly string[];
+  /** 1 to 64, of which no two match the same request. */
+  readonly routes: readonly MeteredRouteRule[];
+}
+
+const NAME = "MeteredTerms";
+const FIELDS: StructFields = [
+  { name: "wallet", type: "address" },
+  { name: "chainId", type: "uint256" },
+  { name: "pool", type: "address" },
+  { name: "origin", type: "string" },
+  { name: "firstEpoch", type: "string" },
+  { name: "epochs", type: "uint64" },
+  { name: "routes", type: "string" },
+  { name: "receiptKeys", type: "bytes" },
+];
+
+function parseReceiptKeys(value: unknown): readonly string[] {
+  const keys = assertList(value, 1, MAX_PREPAID_EPOCHS, "the receipt keys").map((key, i) =>
+    assertEd25519Key(key, `receipt key ${i + 1}`),
+  );
+  if (new Set(keys).size !== keys.length) fail("INVALID_ARGUMENT", "two months must not have the same receipt key");
+  return Object.freeze(keys);
+}
+
+function parseRoutes(value: unknown): readonly MeteredRouteRule[] {
+  const routes = assertList(value, 1, MAX_METERED_ROUTES, "the routes").map((entry) => {
+    const { method, path, rule } = exactFields(entry, ["method", "path", "rule"], "a route");
+    return Object.freeze({ ...parseRoute({ method, path }), rule: assertMeteredRule(rule) });
+  });
+  routes.forEach((route, i) => {
+    const other = routes.slice(0, i).find((earlier) => routesOverlap(earlier, route));
+    if (other !== undefined)
+      fail("INVALID_ARGUMENT", `${route.method} ${route.path} and ${other.path} match the same requests; remove one`);
+  });
+  return Object.freeze(routes);
+}
+
+/** Terms that `assertMeteredTerms` returned. They are frozen, so they stay valid. */
+const checked = new WeakSet<object>();
+
+/**
+ * Checks the form of terms. Returns them frozen; checking that object again costs nothing. Does not check the wallet's
+ * signature.
+ * @throws SottoError INVALID_ARGUMENT; the message names the field
+ */
+export function assertMeteredTerms(value: unknown): MeteredTerms {
+  return recode("INVALID_ARGUMENT", "not terms of metered routes", () => {
+    if (checked.has(value as object)) return value as MeteredTerms;
+    assertObject(value, "the terms");
+    const given = value as MeteredTerms;
+    const merchant = merchantOf(given);
+    const receiptKeys = parseReceiptKeys(given.receiptKeys);
+    laterEpoch(given.firstEpoch, receiptKeys.length - 1);
+    const terms = Object.freeze({
+      ...merchant,
+      firstEpoch: given.firstEpoch,
+      receiptKeys,
+      routes: parseRoutes(given.routes),
+    });
+    checked.add(terms);
+    return terms;
+  });
+}
+
+/** The fields that the wallet shows and signs. The rule of a route is its cap and its hash. */
+function structOf(value: MeteredTerms) {
+  const { routes, receiptKeys, ...terms } = assertMeteredTerms(value);
+  return {
+    ...terms,
+    epochs: receiptKeys.length,
+    // No part of a route contains a space, so the text has one reading.
+    routes: routes
+      .map(({ method, path, rule }) => `${method} ${path} up to ${rule.cap}, rule ${meteredRuleHash(rule)}`)
+      .join("; "),
+    receiptKeys: `0x${receiptKeys.map((key) => key.slice(2)).join("")}`,
+  };
+}
+
+/** The EIP-712 typed data of terms, for any wallet. @throws SottoError INVALID_ARGUMENT */
+export const meteredTermsTypedData = (terms: MeteredTerms): TypedData => typedDataOf(NAME, FIELDS, structOf(terms));
+
+/**
+ * The second parameter of `eth_signTypedData_v4`: JSON with the domain's type.
+ * @throws SottoError INVALID_ARGUMENT
+ */
+export const meteredTermsRequest = (terms: MeteredTerms): string => typedDataRequest(meteredTermsTypedData(terms));
+
+/** The EIP-712 digest of terms. @throws SottoError INVALID_ARGUMENT */
+export const meteredTermsDigest = (terms: MeteredTerms): Bytes32 => structDigest(NAME, FIELDS, structOf(terms));
+
+/** Terms as JSON. They have no other fields. */
+export interface WireMeteredTerms extends WireMeteredMerchant {
+  /** Such as "2026-12". */
+  readonly firstEpoch: string;
+  /** The Ed25519 key of each month, 32 bytes as hex with 0x. */
+  readonly receiptKeys: readonly string[];
+  /** The routes with their rules. */
+  readonly routes: readonly { readonly method: string; readonly path: string; readonly rule: WireMeteredRule }[];
+}
+
+/** Terms for JSON. @throws SottoError INVALID_ARGUMENT */
+export function encodeMeteredTerms(terms: MeteredTerms): WireMeteredTerms {
+  const valid = assertMeteredTerms(terms);
+  const { firstEpoch, receiptKeys, routes } = valid;
+  return {
+    ...encodeMerchant(valid),
+    firstEpoch,
+    receiptKeys,
+    routes: routes.map(({ method, path, rule }) => ({ method, path, rule: encodeMeteredRule(rule) })),
+  };
+}
+
+const WIRE_FIELDS = ["wallet", "chainId", "pool", "origin", "firstEpoch", "receiptKeys", "routes"] as const;
+
+/**
+ * Inverse of `encodeMeteredTerms`, for terms from another party. Does not check the wallet's signature.
+ * @throws SottoError INVALID_ARGUMENT
+ */
+export function decodeMeteredTerms(wire: unknown): MeteredTerms {
+  return recode("INVALID_ARGUMENT", "not terms of metered routes", () => {
+    const field = exactFields(wire, WIRE_FIELDS, "the terms");
+    return assertMeteredTerms({
+      ...decodeMerchant(field),
+      firstEpoch: assertText(field.firstEpoch, "firstEpoch"),
+      receiptKeys: field.receiptKeys,
+      routes: assertList(field.routes, 1, MAX_METERED_ROUTES, "the routes").map((entry) => {
+        const { method, path, rule } = exactFields(entry, ["method", "path", "rule"], "a route");
+        return { method, path, rule: decodeMeteredRule(rule) };
+      }),
+    });
+  });
+}
+
+/** The months of terms, in order. @throws SottoError INVALID_ARGUMENT */
+export function meteredEpochs(terms: MeteredTerms): readonly string[] {
+  const { firstEpoch, receiptKeys } = assertMeteredTerms(terms);
+  return receiptKeys.map((_, i) => laterEpoch(firstEpoch, i));
+}
+
+/**
+ * The key that signs the receipts of a month; undefined if the terms do not include the month.
+ * @param epoch such as "2026-12"
+ * @throws SottoError INVALID_ARGUMENT, INVALID_STRING
+ */
+export function receiptKeyOfMonth(terms: MeteredTerms, epoch: string): string | undefined {
+  const position = meteredEpochs(terms).indexOf(laterEpoch(epoch, 0));
+  return position < 0 ? undefined : terms.receiptKeys[position];
+}
+
+/**
+ * The rule of a request; undefined if it belongs to no route of the terms. Paths are compared as they are written.
+ * @throws SottoError INVALID_ARGUMENT, INVALID_STRING
+ */
+export function ruleOfRequest(terms: MeteredTerms, request: MeteredRequest): MeteredRule | undefined {
+  const { routes } = assertMeteredTerms(terms);
+  assertObject(request, "a request");
+  const found = { method: assertMethod(request.method), target: assertTarget(request.target) };
+  return routes.find((route) => matchesRoute(route, found))?.rule;
+}
+
+/** A month in which two terms of one merchant have different rules for the same requests. */
+export interface TermsConflict {
+  /** The first such month. */
+  readonly epoch: string;
+  /** The route of each of the two terms. */
+  readonly routes: readonly [MeteredRouteRule, MeteredRouteRule];
+}
+
+/**
+ * Finds a month and requests for which two terms of the same merchant and deployment have different rules. A merchant that signs
+ * both contradicts itself, so check new terms against those of before.
+ * @returns undefined if there are none, or if the terms are of two merchants or deployments
+ * @throws SottoError INVALID_ARGUMENT
+ */
+export function termsConflict(one: MeteredTerms, other: MeteredTerms): TermsConflict | undefined {
+  const [a, b] = [assertMeteredTerms(one), assertMeteredTerms(other)];
+  const later = new Set(meteredEpochs(b));
+  const epoch = meteredEpochs(a).find((each) => later.has(each));
+  if (epoch === undefined || !isSameMerchant(a, b)) return undefined;
+  for (const mine of a.routes)
+    for (const theirs of b.routes)
+      if (routesOverlap(mine, theirs) && meteredRuleHash(mine.rule) !== meteredRuleHash(theirs.rule))
+        return { epoch, routes: [mine, theirs] };
+  return undefined;
+}
