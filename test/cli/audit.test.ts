@@ -1,5 +1,5 @@
 // Keys of months, read with the command line from a real pool in March and April.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
@@ -264,6 +264,36 @@ describe("sotto: keys of months", function () {
     const { stdout } = await owner.run([...may, "--wallet", ACCOUNT, "--auditor", "me"]);
     const found = await reader.json<{ decimal: string }>(["totals", "check", "-"], { input: stdout });
     expect(found.decimal).to.equal("0.1");
+  });
+
+  it("no command shows anything of April with the keys of March", async () => {
+    const totals = async (options: { env?: Record<string, string> }, ...args: string[]) => {
+      const { stdout } = await reader.run(["totals", "--auditor", "me", "--amounts", ...args], { ...options, time });
+      return reader.run(["totals", "check", "-", "--json"], { input: stdout, time });
+    };
+    const commands = (file: string, env: Record<string, string>) => [
+      () => reader.run(["receive", "--viewing-key", file, "--json"], { time }),
+      () => reader.run(["receive", "--json"], { env, time }),
+      () => reader.run(["audit", file, "--json"], { time }),
+      () => totals({}, "--viewing-key", file),
+      () => totals({ env }),
+    ];
+    const both = await write("attacked.json", "audit-key", "--from", MARCH, "--to", APRIL);
+    const march = owner.path("march.json");
+    for (const [file, april] of [
+      [march, false],
+      // The control: with the keys of both months, each command shows both.
+      [both, true],
+    ] as const) {
+      const env = { SOTTO_VIEWING_KEY: readFileSync(file, "utf8") };
+      for (const run of commands(file, env)) {
+        const { code, stdout, stderr } = await run();
+        expect(code, stderr).to.equal(0);
+        for (const month of [MARCH, APRIL])
+          for (const hash of transactions[month]!.slice(0, 2))
+            expect(stdout.includes(hash), month).to.equal(month === MARCH || april);
+      }
+    }
   });
 
   it("rejects keys of another wallet's address, of another pool, and damaged files", async () => {

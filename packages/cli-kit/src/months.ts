@@ -56,3 +56,7 @@ export function monthsText(months: readonly Month[]): string {
 
 /** Names months in the name of a file. */
 export const monthsName = (months: readonly Month[]): string => monthsText(months).replaceAll(" ", "-");
+
+/** Warns that a schedule begins after this month. */
+export const laterText = (first: Month): string =>
+  `a resource server with these addresses does not start before ${first}; sign this month too, without --first`;

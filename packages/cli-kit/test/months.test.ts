@@ -207,6 +207,14 @@ describe("keys of months", () => {
       expect(await warnings()).to.deep.equal([]);
     });
 
+    it("warns before the first month of a schedule, because a server with it does not start", async () => {
+      const args = ["address", "schedule", "--first", "2026-12", "--out", path("addresses.json")];
+      expect((await home.run(args)).stdout).to.match(/^warning: .* does not start before 2026-12; /m);
+      expect(await warnings()).to.deep.equal(["ADDRESSES_LATER"]);
+      home.time = monthStart(parseMonth("2026-12"));
+      expect(await warnings()).to.deep.equal([]);
+    });
+
     it("warns in the last three days of a month, until the next month's key was written", async () => {
       const next = (file: string) => json("view-key", "--next", "--replace", "--out", file);
       await next(path("server.json"));

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { phoneNumberOf, signAddresses } from "@sotto/client";
 import {
   MAX_ADDRESSES_LENGTH,
   MAX_SCHEDULE_MONTHS,
   type Month,
   monthAddressesJson,
+  monthAt,
   parseMonthAddresses,
   SottoError,
   scheduleDigest,
@@ -17,7 +19,7 @@ import { readConfig } from "../home/config.ts";
 import { readText, writePrivate } from "../home/files.ts";
 import { readIssued, recordIssued } from "../home/months.ts";
 import { walletKeysOf } from "../home/viewing-keys.ts";
-import { monthsText } from "../months.ts";
+import { laterText, monthsText } from "../months.ts";
 import { assertReplaceable } from "./view-key.ts";
 
 const FILE = "addresses.json";
@@ -70,7 +72,9 @@ export const addressSchedule: Command = {
     const listed = scheduleMonths(schedule);
     const [first, last] = [listed[0]!, listed.at(-1)!];
     const digest = scheduleDigest(schedule);
-    recordIssued(home, { schedule: { file, sequence: schedule.sequence, digest, firstMonth: first, lastMonth: last } });
+    recordIssued(home, {
+      schedule: { file: resolve(file), sequence: schedule.sequence, digest, firstMonth: first, lastMonth: last },
+    });
     return {
       json: {
         file,
@@ -86,8 +90,9 @@ export const addressSchedule: Command = {
         `signed by ${schedule.wallet}`,
         `sequence ${schedule.sequence}`,
         `digest ${digest}`,
-        "Next: set the file as the resource server's recipient. To let the server show amounts,",
-        "give it two months of viewing keys, once a month, with `sotto view-key --next`",
+        ...(first > monthAt(now()) ? [`warning: ${laterText(first)}`] : []),
+        "Next: give the file to the resource server as its recipient.",
+        "For a server that shows amounts, run this once a month: `sotto view-key --next`",
       ],
     };
   },

@@ -1,16 +1,16 @@
-import { type Month, monthEnd } from "@sotto/protocol";
+import { type Month, monthEnd, monthStart } from "@sotto/protocol";
 import type { Command } from "../command.ts";
 import { table } from "../format.ts";
 import { readConfig } from "../home/config.ts";
 import { type Issued, readIssued } from "../home/months.ts";
-import { monthsText, serverMonths } from "../months.ts";
+import { laterText, monthsText, serverMonths } from "../months.ts";
 
 /** Time before the end of a schedule's last month from which on it should be replaced, ms: 30 days. */
 const WARNING_MS = 30 * 86_400_000;
 
 /** Something that the owner should do. */
 interface Warning {
-  readonly code: "ADDRESSES_ENDED" | "ADDRESSES_ENDING" | "SERVER_KEYS_DUE";
+  readonly code: "ADDRESSES_ENDED" | "ADDRESSES_ENDING" | "ADDRESSES_LATER" | "SERVER_KEYS_DUE";
   readonly message: string;
 }
 
@@ -61,6 +61,8 @@ function warningsOf({ schedule, serverKeys }: Issued, now: number): Warning[] {
   const warnings: Warning[] = [];
   if (schedule !== undefined && now >= monthEnd(schedule.lastMonth) - WARNING_MS)
     warnings.push(ending(schedule.lastMonth, now));
+  if (schedule !== undefined && now < monthStart(schedule.firstMonth))
+    warnings.push({ code: "ADDRESSES_LATER", message: laterText(schedule.firstMonth) });
   const [, needed] = serverMonths(now);
   if (serverKeys !== undefined && serverKeys < needed)
     warnings.push({

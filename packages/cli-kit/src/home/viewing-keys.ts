@@ -28,7 +28,7 @@ function parse(text: string, where: string, expected: Pick<Config, "chainId" | "
 /** Reads a file of viewing keys. @throws CliError KEY_MISSING, KEY_FILE_UNSAFE */
 export function readViewingKeys({ home }: KeyContext, file: string): ViewingKeys {
   const text = readKeyFile(file, MAX_FILE_BYTES);
-  if (text === undefined) throw new CliError("KEY_MISSING", `${file} does not exist; write it with \`sotto view-key\``);
+  if (text === undefined) throw new CliError("KEY_MISSING", `${file} does not exist; check the path`);
   return parse(text, file, readConfig(home));
 }
 
