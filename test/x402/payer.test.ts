@@ -177,7 +177,7 @@ describe("a payer with the published @x402/fetch", function () {
       lose = undefined;
       await until(async () => (await spent(late)) === PRICE);
       ahead = 400_000;
-      expect((await failure(paying(url))).message).to.match(/too old to be presented/);
+      expect((await failure(paying(url))).message).to.match(/can no longer be presented/);
       ahead = 0;
       expect((await paying(url)).status).to.equal(200);
     });

@@ -3,7 +3,7 @@ import { addMonths, monthEnd, parseMonth } from "@sotto/protocol";
 import { MemoryStore, type Store, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { SEED } from "../../wallet/test/support/merchant.ts";
-import { watchedStore } from "../../wallet/test/support/world.ts";
+import { dyingStore, watchedStore } from "../../wallet/test/support/world.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
 import { spentOn } from "../src/purchase/limits.ts";
 import { openPurchases } from "../src/purchase/open.ts";
@@ -67,6 +67,42 @@ describe("a request that is repeated in the next month", () => {
     const entries = await payer.payments({ decimals: 6 });
     return entries.filter(({ state }) => state === "settled").map(({ recipientAddress }) => recipientAddress);
   };
+
+  it("is paid once and counts once, if the process died before or after any write to its store", async () => {
+    /** The payment in a process whose store dies at a write. */
+    const live = async (own: Store) => {
+      at(540);
+      merchant.asked = JANUARY;
+      const payer = await scene.world.wallet({ seed: SEED, store: own });
+      return pay(payer);
+    };
+    let writes = 0;
+    const count = () => {
+      writes += 1;
+    };
+    await live(watchedStore(store, count));
+    expect(writes).to.be.greaterThan(8);
+    for (let n = 0; n < 2 * writes; n += 1) {
+      const title = `${n < writes ? "before" : "after"} write ${n % writes} of ${writes}`;
+      store = new MemoryStore();
+      scene = await openMonthScene([JANUARY, FEBRUARY], { store });
+      ({ merchant } = scene);
+      const death = await live(dyingStore(store, n % writes, n >= writes)).catch((error: Error) => error.message);
+      expect(death, title).to.equal("the process died");
+      merchant.asked = undefined;
+      at(760);
+      const payer = await scene.world.wallet({ seed: SEED, store });
+      const outcome = await pay(payer).then(
+        ({ status }) => status,
+        (error: { code: string }) => error.code,
+      );
+      expect(outcome, title).to.be.oneOf([200, "PURCHASE_FINISHED"]);
+      expect(merchant.served, title).to.not.deep.equal([]);
+      expect(await settledAddresses(payer), title).to.have.length(1);
+      expect(await spentOn(store, payer.now()), title).to.equal(10n);
+      await payer.close();
+    }
+  });
 
   for (const state of STATES)
     it(`is paid once and counts once, if the process died in the state ${state}`, async () => {

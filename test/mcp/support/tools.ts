@@ -28,7 +28,7 @@ const said = (text: string): CallToolResult => ({ content: [{ type: "text", text
 
 export async function openPaidTools(
   world: World,
-  changes: Pick<ToolPaywallOptions, "onEvent" | "mpp"> = {},
+  changes: Partial<Pick<ToolPaywallOptions, "onEvent" | "mpp" | "recipient">> = {},
 ): Promise<PaidTools> {
   const merchant = await openMerchant(world);
   const paywall = await createToolPaywall({

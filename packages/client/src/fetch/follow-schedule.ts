@@ -61,6 +61,9 @@ type Payer = Pick<Wallet, "store" | "chain" | "pool" | "now" | "assertClock">;
 
 const TIMEOUT_MS = 30_000;
 
+/** The fields that a schedule and a 402 share, with their names for people. */
+const FIELDS = { digest: "digest", wallet: "wallet", ownerTag: "owner tag", chainId: "chain id", pool: "pool" };
+
 /**
  * Checks that an address may be paid now. If the server names a schedule that this wallet has not seen, reads it from the
  * server's origin, and checks its signature and that it is newer than the known one. Once a schedule of a recipient was seen,
@@ -120,16 +123,15 @@ async function readSchedule(
   const { chain, pool } = payer;
   const { origin, signal } = source;
   const mismatch = (field: string, text: readonly MessagePart[]) => {
-    const what = message`the address schedule of ${origin} at ${foreign(path)} ${{ parts: text }}; nothing was paid`;
+    const what = message`the address schedule of ${origin} at ${foreign(path)} ${{ parts: text }}; nothing was paid; ask the server's operator to publish the schedule that its 402 names`;
     return new FetchError("SCHEDULE_MISMATCH", what, { host: new URL(origin).host, field });
   };
   const signed = parse(await download(path, source), (reason) => mismatch("format", message`is invalid: ${reason}`));
   const { schedule, signature } = signed;
   const expected = { digest, wallet: owner.wallet, ownerTag: owner.ownerTag, chainId: pool.chainId, pool: pool.pool };
   const found = { ...schedule, digest: scheduleDigest(schedule) };
-  for (const [field, value] of Object.entries(expected))
-    if (found[field as keyof typeof expected] !== value)
-      throw mismatch(field, message`has another ${field} than the 402`);
+  for (const field of Object.keys(FIELDS) as (keyof typeof FIELDS)[])
+    if (found[field] !== expected[field]) throw mismatch(field, message`has another ${FIELDS[field]} than the 402`);
   const problem = await checkSchedule(schedule, signature, signatureCall(abortable(chain, signal)), payer.now());
   if (problem !== undefined) throw mismatch("signature", message`cannot be trusted: ${problem}`);
   return signed;
@@ -152,7 +154,7 @@ async function download(path: string, { origin, fetch: send, signal, timeoutMs =
     return new FetchError("SCHEDULE_UNAVAILABLE" satisfies FetchErrorCode, what, { host }, { cause });
   };
   // The path begins with one slash, so it names no other host.
-  const limits = { name: `the schedule of ${origin}`, maxBytes: MAX_SCHEDULE_LENGTH, timeoutMs, signal };
+  const limits = { name: origin, maxBytes: MAX_SCHEDULE_LENGTH, timeoutMs, signal };
   const answer = await exchange(send, origin + path, {}, limits, (_, text, cause) => unavailable(text, cause));
   if (answer.status === 200) return answer.body;
   throw unavailable(message`${origin} answers with status ${answer.status} at ${foreign(path)}`);
