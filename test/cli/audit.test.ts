@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
 import { type Month, parseMonth } from "@sotto/protocol";
+import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
@@ -294,6 +295,35 @@ describe("sotto: keys of months", function () {
             expect(stdout.includes(hash), month).to.equal(month === MARCH || april);
       }
     }
+  });
+
+  it("scan --all finds a payment outside the month of its address, which the balance counts from then on", async () => {
+    const totalOf = async () => (await owner.json<{ total: { decimal: string } }>(["balance"], { time })).total.decimal;
+    const before = Number(await totalOf());
+    const scanned = await owner.json<{ outsideMonth: null }>(["scan"], { time });
+    expect(scanned.outsideMonth).to.equal(null);
+    const searched = await owner.json<{ outsideMonth: number; total: { decimal: string } }>(["scan", "--all"], {
+      time,
+    });
+    expect(searched.outsideMonth).to.equal(1);
+    expect(Number(searched.total.decimal)).to.be.closeTo(before + 0.1, 1e-9);
+    expect(await totalOf()).to.equal(searched.total.decimal);
+    const { stdout } = await owner.run(["scan", "--all"], { time });
+    expect(stdout).to.match(/^found 0 payments outside the month of the paid address$/m);
+  });
+
+  it("receive --watch finds a payment outside the month of its address while it waits", async () => {
+    const file = await write("may-key.json", "view-key", "--month", MAY);
+    let shown = "";
+    const { child, ended } = reader.start(["receive", "--watch", "--json", "--viewing-key", file], {
+      watch: (text) => {
+        shown += text;
+      },
+    });
+    await eventually(async () => (shown.includes("\n") ? shown : undefined));
+    child.kill("SIGINT");
+    expect((await ended).code).to.equal(130);
+    expect(JSON.parse(shown.split("\n")[0]!)).to.include({ decimal: "0.1", month: MAY, outsideMonth: true });
   });
 
   it("rejects keys of another wallet's address, of another pool, and damaged files", async () => {

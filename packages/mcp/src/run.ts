@@ -6,6 +6,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli-kit/home";
 import { quoted } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
+import { searchInBackground } from "./agent/background-search.ts";
 import { SharedWallet } from "./agent/wallet-access.ts";
 import { AgentError } from "./errors.ts";
 import { assertToken, type HttpOptions, serveHttp } from "./http/serve.ts";
@@ -48,6 +49,8 @@ const IDLE_MS = 1_000;
 /** Maximum attempts to open a wallet that another program has open; each takes at least two seconds. */
 const BUSY_TRIES = 5;
 const BUSY_PAUSE_MS = 500;
+/** Pause between two ranges of the search, in which the wallet is closed, and between two searches, ms. */
+const [SEARCH_PAUSE_MS, SEARCH_EVERY_MS] = [5_000, 3_600_000];
 
 export interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -78,9 +81,19 @@ export async function run(args: readonly string[], { environment, signal }: RunO
     privateNetworks: values["private-networks"],
     onError: logError,
   });
+  const ending = new AbortController();
+  let searching: Promise<void> | undefined;
   try {
     // Reports a wallet that cannot be opened now, not only at the first call.
     await shared.use(async () => undefined, signal);
+    searching = searchInBackground({
+      shared,
+      signal: ending.signal,
+      pauseMs: SEARCH_PAUSE_MS,
+      everyMs: SEARCH_EVERY_MS,
+      onFound: (count) => log(`found ${count} payments outside the month of the paid address`),
+      onError: logError,
+    });
     if (http === undefined) await serveStdio(create, signal);
     else {
       const running = await serveHttp(create, http);
@@ -91,6 +104,8 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    ending.abort();
+    await searching;
     await shared.close();
     await prover?.close();
   }

@@ -111,6 +111,7 @@ export {
 export { endingWith, type ForeignText, type MessagePart, message } from "./message.ts";
 export {
   addMonths,
+  describeMonths,
   MONTH_GRACE_MS,
   MONTH_MARGIN_MS,
   type Month,

@@ -84,3 +84,23 @@ export function monthsNear(ms: number): Month[] {
   const times = [ms, Math.max(first, ms - MONTH_MARGIN_MS), Math.min(end - 1, ms + MONTH_MARGIN_MS)];
   return [...new Set(times.map(monthAt))];
 }
+
+/**
+ * Months as ranges: "2026-10 to 2026-12, 2027-02 and the lasting address"; "" if there is nothing.
+ * @param months in order
+ * @param lasting whether the lasting address is one of them. Default: false
+ * @throws SottoError INVALID_MONTH
+ */
+export function describeMonths(months: readonly Month[], lasting = false): string {
+  if (!Array.isArray(months)) fail("INVALID_MONTH", `months must be a list of months, got ${describe(months)}`);
+  const ranges: [Month, Month][] = [];
+  for (const month of months.map((each: unknown) => parseMonth(each))) {
+    const last = ranges.at(-1);
+    if (last !== undefined && addMonths(last[1], 1) === month) last[1] = month;
+    else ranges.push([month, month]);
+  }
+  const texts = ranges.map(([first, last]) => (first === last ? first : `${first} to ${last}`));
+  if (lasting) texts.push("the lasting address");
+  const end = texts.pop() ?? "";
+  return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
+}

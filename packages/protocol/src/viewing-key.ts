@@ -2,7 +2,7 @@
 import { BASE8, multiplyPoint } from "./curve/babyjub.ts";
 import { fail, ProtocolError, recode } from "./errors.ts";
 import { assertViewingKey } from "./keys.ts";
-import { addMonths, type Month, parseMonth } from "./month.ts";
+import { describeMonths, type Month, parseMonth } from "./month.ts";
 import { type Fields, fieldsOf } from "./object-fields.ts";
 import { trimPasted } from "./pasted.ts";
 import { decodeShieldedAddress } from "./shielded-address.ts";
@@ -183,18 +183,9 @@ export function parseViewingKeys(text: string, place: KeyPool): ViewingKeys {
   });
 }
 
-/** The months of a set of keys, as ranges: "2026-10 to 2026-12, 2027-02 and the lasting address". */
+/** The months of a set of keys, as `describeMonths` writes them. @throws SottoError INVALID_KEY */
 export function describeKeys(keys: ViewingKeys): string {
   const set = assertViewingKeys(keys);
   const months = set.keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
-  const ranges: [Month, Month][] = [];
-  for (const month of months) {
-    const last = ranges.at(-1);
-    if (last !== undefined && addMonths(last[1], 1) === month) last[1] = month;
-    else ranges.push([month, month]);
-  }
-  const texts = ranges.map(([first, last]) => (first === last ? first : `${first} to ${last}`));
-  if (months.length < set.keys.length) texts.push("the lasting address");
-  const end = texts.pop() ?? "";
-  return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
+  return describeMonths(months, months.length < set.keys.length);
 }

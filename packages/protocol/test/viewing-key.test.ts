@@ -5,6 +5,7 @@ import {
   assertViewingKeys,
   deriveKeys,
   describeKeys,
+  describeMonths,
   formatViewingKeys,
   MAX_VIEWING_KEYS,
   monthRange,
@@ -142,5 +143,8 @@ describe("viewing keys", () => {
     expect(describeKeys(of("2026-11"))).to.equal("2026-11");
     expect(describeKeys(of("2027-01", "2026-12", "2027-03"))).to.equal("2026-12 to 2027-01 and 2027-03");
     expect(describeKeys({ ownerTag, keys: [lasting] })).to.equal("the lasting address");
+    expect([describeMonths([]), describeMonths([], true)]).to.deep.equal(["", "the lasting address"]);
+    for (const junk of [undefined, "2026-11", ["2026-13"], [null]])
+      expectCode("INVALID_MONTH", () => describeMonths(junk as never));
   });
 });

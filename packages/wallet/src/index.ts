@@ -40,7 +40,14 @@ export { RECEIPT_ERRORS, SERVICE_CLIENT_ERRORS, WALLET_ERRORS } from "./error-de
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { NoteReader } from "./scan/note-reader.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
-export { type BlockKeys, type KeyOf, type ScanKeys, viewingScanKeys, walletScanKeys } from "./scan/scan-keys.ts";
+export {
+  type BlockKeys,
+  isOutsideMonth,
+  type KeyOf,
+  type ScanKeys,
+  viewingScanKeys,
+  walletScanKeys,
+} from "./scan/scan-keys.ts";
 export { NoteScanner } from "./scan/scanner.ts";
 export type { ScanProgress, ScanResult, SearchProgress } from "./scan/types.ts";
 export {
@@ -80,6 +87,7 @@ export type {
   ResumeDepositOptions,
   UnfinishedDeposit,
 } from "./wallet/funding.ts";
+export { IdleSearch, type IdleSearchOptions } from "./wallet/idle-search.ts";
 export { Lock } from "./wallet/lock.ts";
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
 export type { PayAgainOptions, Payment } from "./wallet/pay.ts";

@@ -1,15 +1,18 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { decodeEvent, type LogQuery } from "@sotto/chain";
 import type { Month } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { anyRejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
-import { MemoryStore, type Store, ViewingWallet, type Wallet } from "@sotto/wallet";
+import { IdleSearch, MemoryStore, NoteReader, type Store, ViewingWallet, type Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { expect } from "chai";
+import { searchRange } from "../src/scan/search.ts";
 import { MARCH, paidLate, SEARCHER } from "./support/late.ts";
+import { nodeOf } from "./support/several-nodes.ts";
 import { dyingStore, URL, type World, watchedStore } from "./support/world.ts";
 
 type Late = Awaited<ReturnType<typeof paidLate>>;
@@ -172,6 +175,87 @@ describe("a search", function () {
     await wallet.scan();
     expect(amounts(wallet)).to.deep.equal(BOTH);
     await store.close();
+  });
+
+  it("ends a range early where payments are frequent, and leaves out none", async () => {
+    const log = world.chain.blocks
+      .flatMap(({ logs }) => logs)
+      .findLast((each) => decodeEvent(each)?.type === "settled")!;
+    const { ownerTag, keys } = merchant.viewingKeys({ months: [MARCH] });
+    const search = async (perBlock: number) => {
+      const logs = async ({ from, to }: LogQuery) =>
+        Array.from({ length: to - from + 1 }, (_, i) =>
+          Array.from({ length: perBlock }, () => ({ ...log, blockNumber: from + i })),
+        ).flat();
+      const reader = new NoteReader(() => []);
+      const viewing = keys.map(({ viewingKey: key, month }) => ({ month, key }));
+      const range = { from: 10, to: 14, pool: POOL, keys: { ownerTag }, viewing, reader, isKnown: () => false };
+      const { to, found } = await searchRange({ ...range, chain: nodeOf(world.chain, { logs }) });
+      return [to, found.length];
+    };
+    expect(await search(300)).to.deep.equal([14, 1_500]);
+    expect(await search(700)).to.deep.equal([11, 1_400]);
+    expect(await search(2_049)).to.deep.equal([10, 2_049]);
+  });
+
+  describe("while a program is idle", () => {
+    /** A search whose end the test waits for. */
+    async function idle(
+      wallet: Wallet,
+      during: (search: IdleSearch) => Promise<void> | void,
+    ): Promise<[number[], unknown[]]> {
+      const [found, errors]: [number[], unknown[]] = [[], []];
+      const search = new IdleSearch({
+        wallet,
+        onSearched: (count) => found.push(count),
+        onError: (error) => errors.push(error),
+      });
+      search.start();
+      await during(search);
+      return [found, errors];
+    }
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+    it("finds the payment and reports it once, however often it is started", async () => {
+      const [found, errors] = await idle(merchant, async (search) => {
+        search.start();
+        await pause();
+        search.start();
+        await pause();
+      });
+      expect([found, errors]).to.deep.equal([[1, 0], []]);
+      expect(amounts(merchant)).to.deep.equal(BOTH);
+    });
+
+    it("is stopped for a payment without an error, and continues afterwards", async () => {
+      const [found, errors] = await idle(merchant, async (search) => {
+        await search.stop();
+        expect(amounts(merchant)).to.deep.equal([FIRST]);
+        search.start();
+        await pause();
+        await search.stop();
+      });
+      expect([found, errors]).to.deep.equal([[1], []]);
+    });
+
+    it("reports a node that fails, and continues when it answers", async () => {
+      let isDown = false;
+      const logs = async (query: LogQuery) => {
+        if (isDown) throw new Error("the node is down");
+        return world.chain.logs(query);
+      };
+      const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }) });
+      await wallet.scan();
+      isDown = true;
+      const [found, errors] = await idle(wallet, async (search) => {
+        await pause();
+        isDown = false;
+        search.start();
+        await pause();
+      });
+      expect(errors.map(String)).to.deep.equal(["Error: the node is down"]);
+      expect(found).to.deep.equal([1]);
+    });
   });
 
   describe("of a viewing wallet", () => {

@@ -1,14 +1,15 @@
-import { deriveKeys, formatViewingKeys } from "@sotto/protocol";
+import { deriveKeys, formatViewingKeys, type Month } from "@sotto/protocol";
 import { expectCode } from "@sotto/test-kit/rejection";
 import type { Received } from "@sotto/wallet";
 import { expect } from "chai";
+import { filtered } from "../src/engine/merchant-api.ts";
 import { receivedCsv } from "../src/engine/merchant-csv.ts";
 import { isSameReceived } from "../src/engine/received.ts";
 import { openViewingKeys } from "../src/engine/viewing-key.ts";
 import { formatAge } from "../src/lib/age.ts";
 import { latenciesOf, parseMetrics, sumOf } from "../src/lib/metrics.ts";
 import { parseStatus } from "../src/lib/service-status.ts";
-import { sumByPeriod } from "../src/lib/sums.ts";
+import { sumByMonth, sumByPeriod } from "../src/lib/sums.ts";
 
 const DAY = 86_400;
 const NOW = 20_000 * DAY + 5_000;
@@ -46,6 +47,24 @@ describe("sums of a merchant", () => {
     ]);
   });
 
+  it("adds payments by the month of the paid address, whenever they were made", () => {
+    const [march, april] = ["2027-03", "2027-04"] as Month[];
+    const list = [
+      { ...received(NOW, 1n), month: march },
+      { ...received(NOW - 90 * DAY, 2n), month: march },
+      received(NOW, 4n),
+      received(NOW, 8n, "deposit"),
+    ];
+    expect(sumByMonth(list, [undefined, march, april])).to.deep.equal([
+      { month: undefined, payments: 1, amount: 4n },
+      { month: march, payments: 2, amount: 3n },
+      { month: april, payments: 0, amount: 0n },
+    ]);
+    expect(filtered(list, "all")).to.have.lengthOf(4);
+    expect(filtered(list, "lasting").map(({ amount }) => amount)).to.deep.equal([4n]);
+    expect(filtered(list, march!).map(({ amount }) => amount)).to.deep.equal([1n, 2n]);
+  });
+
   it("detects that a payment was confirmed or replaced, even if the sum stays the same", () => {
     const list = [received(NOW, 0n), received(NOW + 1, 2n)];
     expect(isSameReceived(list, structuredClone(list))).to.equal(true);
@@ -71,6 +90,8 @@ describe("sums of a merchant", () => {
     const lines = receivedCsv([received(NOW, 1_500_000n), received(NOW, 7n, "deposit")]).split("\r\n");
     expect(lines).to.have.lengthOf(3);
     expect(lines[1]).to.include(",in,settled,1500000,1.5,");
+    const [title, first] = receivedCsv([{ ...received(NOW, 1n), month: "2027-03" as Month }]).split("\r\n");
+    expect([title!.split(",").at(-1), first!.split(",").at(-1)]).to.deep.equal(["month", "2027-03"]);
   });
 });
 

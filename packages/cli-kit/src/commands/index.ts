@@ -13,6 +13,7 @@ import { receipt, receiptCheck } from "./receipt.ts";
 import { receive } from "./receive.ts";
 import { refund } from "./refund.ts";
 import { pay, request } from "./request.ts";
+import { scan } from "./scan.ts";
 import { send } from "./send.ts";
 import { status } from "./status.ts";
 import { totals, totalsCheck } from "./totals.ts";
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   deposit,
   balance,
   notes,
+  scan,
   limits,
   pay,
   request,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ViewingKeys } from "@sotto/protocol";
-import type { Received } from "@sotto/wallet";
+import { IdleSearch, isOutsideMonth, type Received } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { type Result, toJson } from "../frame/output.ts";
@@ -24,8 +24,9 @@ export const receive: Command = {
   },
   details: [
     "No spending key is needed: a server that shows incoming payments gets viewing keys alone. Payments are listed by the",
-    "month of the address that was paid. With --watch and --json, every line is one JSON object. --watch reads the file of",
-    "keys once, so restart it with a new file.",
+    "month of the address that was paid. With --watch and --json, every line is one JSON object. While it waits, --watch",
+    "also finds payments that settled outside the month of their address. It reads the file of keys once, so restart it",
+    "with a new file.",
   ],
   async run(context) {
     const { args, output, signal } = context;
@@ -38,31 +39,37 @@ export const receive: Command = {
         };
         if (!args.flag("watch")) return summary({ ...(await look()), since, keys: viewing.keys }, config);
         const shown = new Set<string>();
-        for (;;) {
-          for (const payment of (await look()).received.filter(({ confirmed }) => confirmed)) {
-            // After a reorganization, the same payment may be in another transaction and is printed again.
-            const id = `${payment.transactionHash}:${payment.leafIndex}`;
-            if (shown.has(id)) continue;
-            shown.add(id);
-            const line = output.json ? toJson(fields(payment, config)) : row(payment, config).join("  ");
-            output.raw(`${line}\n`);
+        const idle = new IdleSearch(viewing);
+        // The wallet's store is closed when this returns.
+        try {
+          for (;;) {
+            for (const payment of (await look()).received.filter(({ confirmed }) => confirmed)) {
+              // After a reorganization, the same payment may be in another transaction and is printed again.
+              const id = `${payment.transactionHash}:${payment.leafIndex}`;
+              if (shown.has(id)) continue;
+              shown.add(id);
+              const line = output.json ? toJson(fields(payment, config)) : row(payment, config).join("  ");
+              output.raw(`${line}\n`);
+            }
+            idle.start();
+            await sleep(POLL_INTERVAL_MS, undefined, { signal });
           }
-          await sleep(POLL_INTERVAL_MS, undefined, { signal });
+        } finally {
+          await idle.stop();
         }
       }),
     );
   },
 };
 
-function fields(
-  { amount, origin, month, leafIndex, blockNumber, transactionHash, confirmed }: Received,
-  config: Config,
-) {
+function fields(payment: Received, config: Config) {
+  const { amount, origin, month, leafIndex, blockNumber, transactionHash, confirmed } = payment;
   return {
     id: `${transactionHash}:${leafIndex}`,
     ...amountFields(amount, config),
     origin,
     month: month ?? null,
+    outsideMonth: isOutsideMonth(payment),
     transaction: transactionHash,
     block: blockNumber,
     leafIndex,
@@ -70,11 +77,10 @@ function fields(
   };
 }
 
-function row(
-  { amount, origin, blockNumber, transactionHash, leafIndex, confirmed }: Received,
-  config: Config,
-): string[] {
-  const state = confirmed ? origin : `${origin}, unconfirmed`;
+function row(payment: Received, config: Config): string[] {
+  const { amount, origin, month, blockNumber, transactionHash, leafIndex, confirmed } = payment;
+  const notes = [...(isOutsideMonth(payment) ? [`outside ${month}`] : []), ...(confirmed ? [] : ["unconfirmed"])];
+  const state = [origin, ...notes].join(", ");
   return [String(blockNumber), money(amount, config), state, `${transactionHash}:${leafIndex}`];
 }
 

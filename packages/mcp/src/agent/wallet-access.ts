@@ -18,6 +18,8 @@ export class SharedWallet {
   /** Ends the opening; undefined once the wallet is open. */
   #opening: AbortController | undefined;
   #closing: Promise<void> = Promise.resolve();
+  /** Ends the action of `whileIdle`. */
+  #idle: AbortController | undefined;
   #users = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +39,35 @@ export class SharedWallet {
   }
 
   /** Runs an action with the open wallet, and opens it first if necessary. */
-  readonly use: WalletAccess = async (action, signal) => {
+  readonly use: WalletAccess = (action, signal) => {
+    this.#idle?.abort();
+    return this.#use(action, signal);
+  };
+
+  /**
+   * Runs an action with the open wallet while no call uses it. The action's signal aborts as soon as a call begins, which does not
+   * wait for the action.
+   * @returns undefined if a call uses the wallet, or began to
+   */
+  async whileIdle<T>(
+    action: (wallet: Wallet, signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T | undefined> {
+    if (this.#users > 0) return undefined;
+    const idle = new AbortController();
+    this.#idle = idle;
+    const stop = AbortSignal.any([signal, idle.signal]);
+    try {
+      return await this.#use((wallet) => action(wallet, stop), stop);
+    } catch (error) {
+      if (idle.signal.aborted && !signal.aborted) return undefined;
+      throw error;
+    } finally {
+      if (this.#idle === idle) this.#idle = undefined;
+    }
+  }
+
+  async #use<T>(action: (wallet: Wallet) => Promise<T>, signal: AbortSignal): Promise<T> {
     this.#users += 1;
     clearTimeout(this.#timer);
     try {
@@ -48,7 +78,7 @@ export class SharedWallet {
       if (this.#users === 0 && this.#opening !== undefined) void this.#release();
       else if (this.#users === 0) this.#timer = setTimeout(() => void this.#release(), this.#idleMs);
     }
-  };
+  }
 
   /** Closes the wallet, without waiting for its users. A later use opens it again. */
   async close(): Promise<void> {

@@ -56,6 +56,15 @@ const changeMonths = (months: readonly Month[]): Month[] => [
   ...new Set([...months, ...months.slice(0, 1).map((month) => addMonths(month, -1))]),
 ];
 
+/** Whether a payment settled outside the time of its address, so that a scan does not find it, but a search does. */
+export const isOutsideMonth = ({
+  month,
+  timestamp,
+}: {
+  readonly month?: Month | undefined;
+  readonly timestamp: number;
+}): boolean => month !== undefined && !monthsNear(1000 * timestamp).includes(month);
+
 /** Months of addresses that a wallet may hand out in advance: those of the longest schedule. */
 const AHEAD = 13;
 

@@ -66,14 +66,26 @@ export interface SearchRange {
 
 /** Payments that are tried before the search looks whether it was stopped. */
 const SLICE = 256;
+/** Payments that are tried before the result is stored; more if one block has more. With 40 keys, that takes about a second. */
+const MAX_PAYMENTS = 2_048;
+
+/** The payments that are tried together, and the last block of which all are among them. */
+function firstOf(payments: readonly SettledEvent[], to: number): { payments: readonly SettledEvent[]; to: number } {
+  const next = payments[MAX_PAYMENTS]?.blockNumber;
+  if (next === undefined) return { payments, to };
+  const last = Math.max(next - 1, payments[0]!.blockNumber);
+  return { payments: payments.filter(({ blockNumber }) => blockNumber <= last), to: last };
+}
 
 /**
  * Tries each payment of a range of blocks with all keys. Nodes see requests for all payments, so they do not see which were found.
+ * @returns what it found, and the last block that it searched: earlier than the range's if that has many payments
  * @throws the signal's reason
  */
-export async function searchRange(range: SearchRange): Promise<LatePayment[]> {
-  const { chain, pool, from, to, keys, viewing, reader, isKnown, signal } = range;
-  const payments = (await settledEvents(chain, pool, { from, to, signal })).filter((payment) => !isKnown(payment));
+export async function searchRange(range: SearchRange): Promise<{ to: number; found: LatePayment[] }> {
+  const { chain, pool, from, keys, viewing, reader, isKnown, signal } = range;
+  const unknown = (await settledEvents(chain, pool, { from, to: range.to, signal })).filter((one) => !isKnown(one));
+  const { payments, to } = firstOf(unknown, range.to);
   const found: LatePayment[] = [];
   for (let first = 0; first < payments.length; first += SLICE) {
     signal?.throwIfAborted();
@@ -84,5 +96,5 @@ export async function searchRange(range: SearchRange): Promise<LatePayment[]> {
       if (note !== null) found.push({ leafIndex, blockNumber, month: note.month ?? null });
     }
   }
-  return found;
+  return { to, found };
 }

@@ -44,6 +44,8 @@ export class PoolSync {
   #scanner: NoteScanner | undefined;
   #searched: SearchRecord;
   #late: LateKeys = new Map();
+  /** Blocks of the last searched range. Where payments are frequent, ranges are short. */
+  #searchSize = DEFAULT_RANGE;
 
   private constructor(options: SyncOptions) {
     this.#options = options;
@@ -158,11 +160,13 @@ export class PoolSync {
     const [source, reader] = [abortable(chain, signal), new NoteReader()];
     try {
       const { timestamp: since } = await readBlock(source, deploymentBlock);
-      const to = Math.min(end, from + rangeSize - 1);
+      const last = Math.min(end, from + Math.min(rangeSize, 2 * this.#searchSize) - 1);
       const viewing = keys.all(since, confirmed.timestamp);
       const isKnown = ({ leafIndex }: SettledEvent) => ledger.notes.has(leafIndex);
       const { pool } = deployment;
-      const found = await searchRange({ chain: source, pool, from, to, keys, viewing, reader, isKnown, signal });
+      const range = { chain: source, pool, from, to: last, keys, viewing, reader, isKnown, signal };
+      const { to, found } = await searchRange(range);
+      this.#searchSize = to - from + 1;
       return { from, to, end, found };
     } finally {
       reader.close();

@@ -13,6 +13,7 @@ const COLUMNS = [
   "block",
   "begun",
   "settled",
+  "month",
 ] as const satisfies readonly (keyof PaymentEntry)[];
 
 /** Characters that a spreadsheet parses as the start of a formula, or skips before one. */

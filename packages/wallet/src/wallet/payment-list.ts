@@ -29,6 +29,8 @@ export interface PaymentEntry {
   begun: string;
   /** Time of the settling block, ISO 8601; "" until then. */
   settled: string;
+  /** The month of the address that was paid; "" for the lasting address, and for an outgoing payment. */
+  month: string;
 }
 
 /** The payments of a list, and the format of its amounts. */
@@ -41,7 +43,7 @@ export interface PaymentsOptions {
 
 /** A received payment as an entry of the list. @param decimals the decimals of the token, 0 to 77 */
 export function receivedEntry(payment: Omit<Received, "origin">, decimals: number): PaymentEntry {
-  const { transactionHash, leafIndex, amount, confirmed, blockNumber, timestamp } = payment;
+  const { transactionHash, leafIndex, amount, confirmed, blockNumber, timestamp, month = "" } = payment;
   return {
     id: `${transactionHash}:${leafIndex}`,
     direction: "in",
@@ -55,6 +57,7 @@ export function receivedEntry(payment: Omit<Received, "origin">, decimals: numbe
     block: blockNumber,
     begun: "",
     settled: timeOf(timestamp),
+    month,
   };
 }
 
@@ -101,6 +104,7 @@ function outgoing({ journal, view }: WalletCore, decimals: number): PaymentEntry
       block: own ? blockNumber : undefined,
       begun: new Date(record.created).toISOString(),
       settled: timeOf(own ? timestamp : undefined),
+      month: "",
     };
     return [entry];
   });

@@ -106,6 +106,10 @@ export interface HistoryEntry {
   readonly block: number | undefined;
   /** Identifies the settled attempt in the pool's events; undefined until it is settled. */
   readonly digest: string | undefined;
+  /** The month of the own address that was paid; "" for the lasting address, and for all that is no incoming payment. */
+  readonly month: string;
+  /** Whether it was paid before or after that month, so that only a search found it. */
+  readonly isOutsideMonth: boolean;
 }
 
 /** An incomplete purchase: it resumes by itself after a reload, or needs the user's decision. */

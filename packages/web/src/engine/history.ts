@@ -1,14 +1,23 @@
 // The wallet's history, in the form that the page shows.
 import { openPurchases } from "@sotto/client";
-import type { Wallet } from "@sotto/wallet";
+import { isOutsideMonth, type Wallet } from "@sotto/wallet";
 import { failureOf } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
 import type { HistoryEntry, UnfinishedPayment } from "./api.ts";
 import { phoneKeyOf } from "./phone.ts";
 
+/** What is not paid to the address of a month. */
+const NO_MONTH = { month: "", isOutsideMonth: false } as const;
+
 /** Newest first. Payments that the wallet made, notes that it received, deposits, withdrawals and merges. */
 export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
   const statuses = new Map(wallet.history().map((status) => [status.id, status]));
+  const outside = new Set(
+    wallet
+      .notes()
+      .filter(isOutsideMonth)
+      .map(({ transactionHash, leafIndex }) => `${transactionHash}:${leafIndex}`),
+  );
   const payments = (await wallet.payments({ decimals: DECIMALS })).map(
     (entry): HistoryEntry => ({
       id: entry.id,
@@ -21,6 +30,8 @@ export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
       transaction: entry.transaction,
       block: entry.block,
       digest: statuses.get(entry.id)?.digest,
+      month: entry.month,
+      isOutsideMonth: outside.has(entry.id),
     }),
   );
   return [...payments, ...depositsOf(wallet), ...withdrawalsOf(wallet)].sort((a, b) => b.at - a.at);
@@ -44,6 +55,7 @@ function depositsOf(wallet: Wallet): HistoryEntry[] {
       transaction,
       block,
       digest: undefined,
+      ...NO_MONTH,
     });
   }
   return [...entries.values()];
@@ -67,6 +79,7 @@ function withdrawalsOf(wallet: Wallet): HistoryEntry[] {
         transaction: state === "settled" ? transactionHash : "",
         block: state === "settled" ? blockNumber : undefined,
         digest,
+        ...NO_MONTH,
       };
     });
 }

@@ -1,21 +1,40 @@
 // The calls that a merchant's page makes to its worker. The viewing keys stay in the worker's memory; they are never stored.
 
-import type { PaymentInstructions } from "@sotto/protocol";
+import type { Month, PaymentInstructions } from "@sotto/protocol";
 import type { Received } from "@sotto/wallet";
 import type { CheckedReceipt } from "@sotto/wallet/receipts";
 import type { HostConfig } from "../config.ts";
 import type { Failure } from "../errors.ts";
 import type { Reorganization } from "./pool-feed-api.ts";
 
+/** An incoming payment or deposit. */
+export interface ShownPayment extends Received {
+  /** Whether it settled before or after the month of its address, so that only the search found it. */
+  readonly isOutsideMonth: boolean;
+}
+
+/** Which payments are shown: all, or those to the address of a month or to the lasting address. */
+export type MonthFilter = "all" | "lasting" | Month;
+
+/** The payments that a filter shows. Deposits name no address, so only "all" shows them. */
+export function filtered<T extends Received>(received: readonly T[], filter: MonthFilter): readonly T[] {
+  if (filter === "all") return received;
+  return received.filter(({ origin, month }) => origin === "payment" && (month ?? "lasting") === filter);
+}
+
 export interface MerchantState {
   /** `closed`: no keys. `reading`: reading the chain for the first time. */
   readonly phase: "closed" | "reading" | "open";
   /** The months that the keys open, such as "2026-11 to 2026-12 and the lasting address"; undefined without keys. */
   readonly opened: string | undefined;
+  /** The months of the addresses that the keys open, in order; undefined for the lasting address. */
+  readonly months: readonly (Month | undefined)[];
+  /** Whether all blocks were searched for payments outside the month of their address. */
+  readonly isSearched: boolean;
   /** Set while it reads for the first time. */
   readonly progress: { readonly block: number; readonly height: number } | undefined;
   /** Payments and deposits to the addresses, oldest first. */
-  readonly received: readonly Received[];
+  readonly received: readonly ShownPayment[];
   /** Sum of the confirmed ones, base units. */
   readonly total: bigint;
   /** Why the last attempt to read the chain failed. The worker keeps trying, and the payments stay. */
@@ -29,6 +48,8 @@ export interface MerchantState {
 export const CLOSED: MerchantState = {
   phase: "closed",
   opened: undefined,
+  months: [],
+  isSearched: false,
   progress: undefined,
   received: [],
   total: 0n,
@@ -49,8 +70,8 @@ export interface MerchantDesk {
   open(config: HostConfig, text: string): Promise<void>;
   /** Deletes the keys and everything decrypted with them from memory. */
   close(): Promise<void>;
-  /** All payments as CSV. */
-  csv(): Promise<string>;
+  /** The shown payments as CSV. */
+  csv(filter: MonthFilter): Promise<string>;
   /**
    * Checks a payer's receipt against the chain. Needs no key.
    * @param challenge the text that the merchant asked the payer to sign; "" accepts any

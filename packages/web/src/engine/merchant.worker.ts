@@ -1,14 +1,14 @@
 // The merchant's worker. It has viewing keys while the page is open, and keeps everything in memory.
 
 import { defaultFinality, describeKeys, trimPasted, type ViewingKeys } from "@sotto/protocol";
-import { type Chain, MemoryStore, ViewingWallet } from "@sotto/wallet";
+import { type Chain, IdleSearch, isOutsideMonth, MemoryStore, type Received, ViewingWallet } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
 import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { instructionsOf, request, urlOf } from "./instructions.ts";
-import { CLOSED, type MerchantDesk, type MerchantState } from "./merchant-api.ts";
+import { CLOSED, filtered, type MerchantDesk, type MerchantState, type MonthFilter } from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
 import { isSameReceived } from "./received.ts";
 import { openViewingKeys } from "./viewing-key.ts";
@@ -36,7 +36,8 @@ class Desk implements MerchantDesk {
     await this.close();
     const open = new AbortController();
     this.#open = open;
-    this.#set({ ...CLOSED, phase: "reading", opened: describeKeys(keys) });
+    const months = keys.keys.map(({ month }) => month);
+    this.#set({ ...CLOSED, phase: "reading", opened: describeKeys(keys), months });
     void this.#look(config, keys, open.signal);
   }
 
@@ -44,6 +45,7 @@ class Desk implements MerchantDesk {
   async #look(config: HostConfig, keys: ViewingKeys, signal: AbortSignal): Promise<void> {
     const chain = connect(config);
     let wallet: ViewingWallet | undefined;
+    let search: IdleSearch | undefined;
     let genesis: string | undefined;
     let failures = 0;
     /** Whether the chain has the same genesis block but none of the blocks that were read. */
@@ -57,7 +59,14 @@ class Desk implements MerchantDesk {
           this.#restart(signal);
         }
         genesis = found;
-        wallet ??= await openWallet(config, chain, keys);
+        if (wallet === undefined) {
+          void search?.stop();
+          const opened = await openWallet(config, chain, keys);
+          wallet = opened;
+          search = new IdleSearch({ wallet, onSearched: () => this.#show(signal, opened, true) });
+          const opening = search;
+          signal.addEventListener("abort", () => void opening.stop(), { once: true });
+        }
         const { rolledBack } = await wallet.scan({
           signal,
           onProgress: (progress) => this.#progress(signal, progress),
@@ -65,7 +74,8 @@ class Desk implements MerchantDesk {
         failures = 0;
         if (rolledBack > 0 || replaced) this.#reorganize(signal, replaced ? undefined : rolledBack);
         replaced = false;
-        this.#show(signal, wallet);
+        this.#show(signal, wallet, this.#state.isSearched);
+        search?.start();
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
@@ -82,8 +92,8 @@ class Desk implements MerchantDesk {
   }
 
   #restart(signal: AbortSignal): void {
-    const { opened } = this.#state;
-    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", opened, restarted: Date.now() });
+    const { opened, months } = this.#state;
+    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", opened, months, restarted: Date.now() });
   }
 
   #reorganize(signal: AbortSignal, blocks: number | undefined): void {
@@ -94,13 +104,16 @@ class Desk implements MerchantDesk {
     if (!signal.aborted && this.#state.phase === "reading") this.#set({ ...this.#state, progress });
   }
 
-  #show(signal: AbortSignal, wallet: ViewingWallet): void {
+  /** @param isSearched whether all blocks were searched for payments outside the month of their address */
+  #show(signal: AbortSignal, wallet: ViewingWallet, isSearched: boolean): void {
     if (signal.aborted) return;
-    const received = wallet.received();
+    const received = wallet.received().map((one) => ({ ...one, isOutsideMonth: isOutside(one) }));
     const { phase, problem, received: known } = this.#state;
-    if (phase === "open" && problem === undefined && isSameReceived(known, received)) return;
+    const isSame = isSearched === this.#state.isSearched && isSameReceived(known, received);
+    if (phase === "open" && problem === undefined && isSame) return;
     const total = wallet.total();
-    this.#set({ ...this.#state, phase: "open", progress: undefined, received, total, problem: undefined });
+    const open = { phase: "open", progress: undefined, problem: undefined } as const;
+    this.#set({ ...this.#state, ...open, received, total, isSearched });
   }
 
   async close(): Promise<void> {
@@ -109,8 +122,8 @@ class Desk implements MerchantDesk {
     this.#set(CLOSED);
   }
 
-  async csv(): Promise<string> {
-    return receivedCsv(this.#state.received);
+  async csv(filter: MonthFilter): Promise<string> {
+    return receivedCsv(filtered(this.#state.received, filter));
   }
 
   async assertReceipt(config: HostConfig, text: string, challenge: string) {
@@ -138,6 +151,8 @@ class Desk implements MerchantDesk {
     return instructionsOf(response);
   }
 }
+
+const isOutside = (one: Received): boolean => one.origin === "payment" && isOutsideMonth(one);
 
 function openWallet(config: HostConfig, chain: Chain, keys: ViewingKeys): Promise<ViewingWallet> {
   const { chainId, pool, token, deploymentBlock, set, finality } = config.deployment;

@@ -1,7 +1,6 @@
 // The observer's worker: reads calldata, and decrypts payments with a viewing key. It has no access to a wallet.
 import { type Chain, decodeSettleCall, type SettledEvent } from "@sotto/chain";
-import { describeKeys, type Note, scanNotes, type ViewingKeys } from "@sotto/protocol";
-import { NoteScanner, viewingScanKeys } from "@sotto/wallet";
+import { describeKeys, scanNotes, type ViewingKeys } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { WebError } from "../errors.ts";
@@ -16,7 +15,7 @@ const MAX_TRANSACTIONS = 500;
 class ChainObserver implements Observer {
   #config: HostConfig | undefined;
   #chain: Chain | undefined;
-  #keys: { readonly opened: string; readonly scanner: NoteScanner } | undefined;
+  #keys: ViewingKeys | undefined;
   readonly #transactions = new Map<string, Promise<SettleTransaction | undefined>>();
 
   async start(config: HostConfig): Promise<void> {
@@ -54,11 +53,8 @@ class ChainObserver implements Observer {
 
   async setKey(text: string): Promise<string> {
     const { chainId, pool } = this.#started().config.deployment;
-    const keys: ViewingKeys = openViewingKeys(text, { chainId, pool });
-    const scanner = new NoteScanner(viewingScanKeys(keys), { chainId: BigInt(chainId), pool });
-    const opened = describeKeys(keys);
-    this.#keys = { opened, scanner };
-    return opened;
+    this.#keys = openViewingKeys(text, { chainId, pool });
+    return describeKeys(this.#keys);
   }
 
   async forgetKey(): Promise<void> {
@@ -66,16 +62,15 @@ class ChainObserver implements Observer {
   }
 
   async keyMonths(): Promise<string | undefined> {
-    return this.#keys?.opened;
+    return this.#keys && describeKeys(this.#keys);
   }
 
   async amounts(events: readonly SettledEvent[]): Promise<(bigint | undefined)[]> {
-    const scanner = this.#keys?.scanner;
-    if (scanner === undefined) return events.map(() => undefined);
-    const notes: (Note | null)[] = scanner
-      .groups(events)
-      .flatMap(({ viewer, payments, own }) => own(scanNotes(viewer, payments)));
-    return notes.map((note) => note?.amount);
+    if (this.#keys === undefined) return events.map(() => undefined);
+    const { ownerTag, keys } = this.#keys;
+    // The page lists few payments, so all keys are tried on each, whenever it settled.
+    const viewer = { ownerTag, viewingKeys: keys.map(({ viewingKey }) => viewingKey) };
+    return scanNotes(viewer, events).map((note) => note?.amount);
   }
 }
 

@@ -8,6 +8,7 @@ import type { ArtifactProgress } from "@sotto/prover";
 import {
   type Chain,
   createSeedWords,
+  IdleSearch,
   type StoreValue,
   seedFromWords,
   tokenInterface,
@@ -106,6 +107,8 @@ export class Session {
   #download: WalletView["download"];
   /** Payments and withdrawals that this page is making now; they are not shown as unfinished. */
   #running = 0;
+  /** Finds payments outside the month of their address, while this page makes none. */
+  readonly #search: IdleSearch;
 
   /** @throws WebError CHAIN_REPLACED; the errors of `Wallet.open` and `wallet.scan` */
   static async open(options: SessionOptions): Promise<Session> {
@@ -157,6 +160,8 @@ export class Session {
     this.#chain = chain;
     this.known = known;
     this.context = context;
+    const onSearched = (found: number) => void (found > 0 && this.look());
+    this.#search = new IdleSearch({ wallet: context.wallet, onSearched });
   }
 
   /** Reads the chain now, and shows the result. Never rejects: the page shows what went wrong. */
@@ -186,6 +191,7 @@ export class Session {
       );
       this.#failures = 0;
       this.#problem = undefined;
+      if (this.#running === 0 && !this.#closed) this.#search.start();
     } catch (error) {
       this.#failures += 1;
       this.#problem = failureOf(error);
@@ -260,6 +266,7 @@ export class Session {
   /** Runs an action that may pay. */
   async operate<T>(action: () => Promise<T>): Promise<T> {
     this.#running += 1;
+    void this.#search.stop();
     try {
       return await action();
     } finally {
@@ -317,6 +324,7 @@ export class Session {
     clearTimeout(this.#timer);
     this.context.prover.close();
     await this.#looking;
+    await this.#search.stop();
     await this.context.wallet.close();
     await this.context.wallet.store.close();
   }

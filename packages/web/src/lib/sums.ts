@@ -1,3 +1,4 @@
+import type { Month } from "@sotto/protocol";
 import type { Received } from "@sotto/wallet";
 
 export type Period = "hour" | "day";
@@ -33,4 +34,25 @@ export function sumByPeriod(received: readonly Received[], period: Period, count
     sum.amount += amount;
   }
   return sums;
+}
+
+/** Payments to the address of one month. */
+export interface MonthSum {
+  /** Undefined for the lasting address. */
+  readonly month: Month | undefined;
+  readonly payments: number;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/**
+ * Sums of payments by the month of the paid address, whenever they were made. Deposits do not count as income.
+ * @param months of the addresses that the keys open, in the order of the result
+ */
+export function sumByMonth(received: readonly Received[], months: readonly (Month | undefined)[]): MonthSum[] {
+  const payments = received.filter(({ origin }) => origin === "payment");
+  return months.map((month) => {
+    const own = payments.filter((payment) => payment.month === month);
+    return { month, payments: own.length, amount: own.reduce((sum, { amount }) => sum + amount, 0n) };
+  });
 }

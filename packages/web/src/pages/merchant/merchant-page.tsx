@@ -5,6 +5,7 @@ import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
 import "../../styles/views.css";
 import "./merchant.css";
 import { Income } from "./income.tsx";
+import { Months } from "./months.tsx";
 import { OpenKey } from "./open-key.tsx";
 import { Payments } from "./payments.tsx";
 import { ReceiptCheck } from "./receipt-check.tsx";
@@ -49,7 +50,8 @@ export default function MerchantPage() {
         {phase === "open" && (
           <>
             <Income state={state} />
-            <Payments received={state.received} />
+            <Months state={state} />
+            <Payments received={state.received} months={state.months} />
           </>
         )}
         <div className="halves">

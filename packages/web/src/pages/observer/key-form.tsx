@@ -7,7 +7,7 @@ import { useAction } from "../../hooks/use-action.ts";
 import type { Observation } from "./use-observation.ts";
 
 /** Larger files are not viewing keys. */
-const MAX_FILE_BYTES = 4096;
+const MAX_FILE_BYTES = 131_072;
 
 /** Takes a merchant's viewing key. It stays in the worker's memory, and nothing shows it again. */
 export function KeyForm({ seen }: { readonly seen: Observation }) {
@@ -22,7 +22,8 @@ export function KeyForm({ seen }: { readonly seen: Observation }) {
   return (
     <Form className="stack tight" onSubmit={() => take(text)}>
       <p>
-        A viewing key reads the payments to one merchant, and spends nothing. It stays in this tab until you close it.
+        A viewing key reads the payments to one merchant, at the addresses of its months, and spends nothing. It stays
+        in this tab until you close it.
       </p>
       <TextArea
         label="Viewing key (JSON)"

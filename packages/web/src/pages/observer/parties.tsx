@@ -180,7 +180,7 @@ function merchantKnows(payment: SeenPayment | undefined, read: bigint | undefine
   const { event } = payment.chain;
   if (read === undefined)
     return {
-      nothing: "The key does not open this payment: it is for another merchant, and nothing shows which one.",
+      nothing: "The keys do not open this payment: it went to another address, and nothing shows which one.",
     };
   return {
     answers: [

@@ -40,9 +40,10 @@ function Subject({ entry }: { readonly entry: HistoryEntry }) {
 }
 
 /** What an entry without a page was for. */
-export function subjectOf({ kind, resource }: HistoryEntry): string {
+export function subjectOf({ kind, resource, month, isOutsideMonth }: HistoryEntry): string {
   if (resource.startsWith("urn:sotto:phone:")) return "to a phone number";
-  if (kind === "received") return "to your address";
+  if (isOutsideMonth) return `to your address of ${month}, found later`;
+  if (kind === "received") return month === "" ? "to your address" : `to your address of ${month}`;
   if (kind === "merge") return "into one note";
   if (kind === "deposit") return "into private notes";
   return "";
