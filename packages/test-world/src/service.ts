@@ -52,11 +52,12 @@ let shared: Promise<World> | undefined;
 
 /** Opens the chain that all tests of the run share. */
 export function openWorld(): Promise<World> {
-  shared ??= create();
+  shared ??= createOwnWorld();
   return shared;
 }
 
-async function create(): Promise<World> {
+/** Opens a chain of its own, whose time a test can change. The caller stops it. */
+export async function createOwnWorld(): Promise<World> {
   const node = await startDeployedNode();
   const { deployment } = node;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
@@ -80,15 +81,17 @@ export interface TestService extends RunningService {
 }
 
 /**
- * Starts a service on the shared chain, with its own store and token keys. It forges the proofs of its appends.
+ * Starts a service, with its own store and token keys. It forges the proofs of its appends.
  * @param settings environment variables in addition to those that describe the chain
  * @param clock returns the current time, ms
+ * @param on default: the shared chain
  */
 export async function openService(
   settings: Record<string, string> = {},
   clock: () => number = Date.now,
+  on: Promise<World> | World = openWorld(),
 ): Promise<TestService> {
-  const world = await openWorld();
+  const world = await on;
   const folder = temporaryFolder("service");
   const logged: string[] = [];
   const config = readConfig({ ...environment(world, folder), ...settings }, EXTENSIONS);

@@ -26,9 +26,12 @@ import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts
 /** The size of every pack in the tests. */
 export const COUNT = 100;
 
-/** @returns options without `store`: the paywall's own is used */
-export async function createPrepaid({ merchant, chainId, pool }: MerchantWorld): Promise<PrepaidOptions> {
-  const firstEpoch = laterEpoch(epochOf(Date.now()), -1);
+/** @param now ms @returns options without `store`: the paywall's own is used */
+export async function createPrepaid(
+  { merchant, chainId, pool }: MerchantWorld,
+  now = Date.now(),
+): Promise<PrepaidOptions> {
+  const firstEpoch = laterEpoch(epochOf(now), -1);
   const keys: WirePrepaidKeyFile["keys"][number][] = [];
   const rows: PrepaidKey[][] = [];
   for (const later of [0, 1, 2]) {
@@ -57,11 +60,11 @@ export interface Pack extends PrepaidPack {
   readonly target: string;
 }
 
-/** @param later how many epochs after the current one its key signs */
-export function createPack(wire: unknown, later = 0, count = COUNT): Pack {
+/** @param later how many epochs after the current one its key signs @param now ms */
+export function createPack(wire: unknown, later = 0, count = COUNT, now = Date.now()): Pack {
   const { schedules } = wire as { schedules: { schedule: unknown }[] };
   const keys = scheduledKeys(decodeSchedule(schedules[0]!.schedule));
-  const { key } = keys.find(({ epoch }) => epoch === laterEpoch(epochOf(Date.now()), later))!;
+  const { key } = keys.find(({ epoch }) => epoch === laterEpoch(epochOf(now), later))!;
   const pack = preparePrepaidPack(new Uint8Array(randomBytes(32)), key, ORIGIN, count);
   const batch = `0x${createHash("sha256").update(pack.request).digest("hex")}`;
   return { ...pack, count, key, batch, target: prepaidPurchaseTarget({ key: key.id, count, batch }) };
