@@ -1,7 +1,7 @@
 // Paid tools whose server is paid at an address of each month, in both formats.
 import { signAddresses } from "@sotto/client";
 import { createPayingClient } from "@sotto/mcp/client";
-import { monthAt } from "@sotto/protocol";
+import { monthAt, SCHEDULE_PATH, scheduleDigest, scheduleJson } from "@sotto/protocol";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { openWallet, payerWith, type World } from "@sotto/test-world/wallets";
@@ -54,4 +54,18 @@ describe("paid tools of a server with addresses of months", function () {
       await expectRejected("SCHEDULE_LOWER", () => call(payer, { recipient: { addresses: old }, ...changes }, "Rome"));
       expect(await payer.payments({ decimals: 6 })).to.have.length(1);
     });
+
+  it("send their schedule with the terms, because a server over stdio has no path to publish it", async () => {
+    const addresses = await signAddresses(owner, account);
+    const tools = await openPaidTools(world, { recipient: { addresses } });
+    opened.push(tools);
+    const client = await tools.connect();
+    const answer = await client.callTool({ name: "forecast", arguments: { city: "Oslo" } });
+    expect(answer["structuredContent"]).to.have.deep.nested.property("accepts[0].extra.schedule", {
+      path: SCHEDULE_PATH,
+      digest: scheduleDigest(addresses.schedule),
+    });
+    expect(answer["_meta"]).to.deep.equal({ "sotto/schedule": scheduleJson(addresses) });
+    await client.close();
+  });
 });

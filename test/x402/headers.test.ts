@@ -5,15 +5,14 @@ import { connect } from "node:net";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
-import { openWallet, openWorld, type World } from "@sotto/test-world/wallets";
-import type { Wallet } from "@sotto/wallet";
-import { bothFormats, createX402Listing, type SottoRecipient, SottoScheme, x402Method } from "@sotto/x402/server";
+import { createMonthMerchant } from "@sotto/test-world/paywall/months";
+import { openWorld, type World } from "@sotto/test-world/wallets";
+import { bothFormats, createX402Listing, type SottoMonthRecipient, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
-import { Wallet as Account } from "ethers";
 import { ADAPTERS } from "../resource-server/support/servers.ts";
-import { decode, signRecipient } from "./support/resource-server.ts";
+import { decode } from "./support/resource-server.ts";
 
 const LIMIT = 4096;
 const ORIGIN = "https://data.merchant.example";
@@ -28,15 +27,15 @@ const LISTING = {
 describe("the headers of a 402 in both formats", function () {
   slow(this, "a chain and a service");
   let world: World;
-  let merchant: Wallet;
-  let recipient: SottoRecipient;
+  let recipient: SottoMonthRecipient;
   let http: x402HTTPResourceServer;
   let paywall: Paywall;
 
   before(async () => {
     world = await openWorld();
-    merchant = await openWallet(world);
-    recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
+    // Its terms are longer than those of a lasting address.
+    const { addresses, wallet } = await createMonthMerchant(world);
+    recipient = { addresses };
     const { chainId, pool, token: asset, serviceUrl: service } = world;
     paywall = await createPaywall({
       origin: ORIGIN,
@@ -60,11 +59,12 @@ describe("the headers of a 402 in both formats", function () {
     });
     const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: service }));
     resources.register(scheme.network, scheme);
-    const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: "$1.00" };
+    const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: wallet, price: "$1.00" };
     http = new x402HTTPResourceServer(resources, {
       "GET /paid/report": { accepts },
+      "GET /paid/tiny": { accepts, ...createX402Listing({ method: "GET", description: "ten bytes." }) },
       "GET /paid/short": { accepts, ...createX402Listing(LISTING) },
-      "GET /paid/listed": { accepts, ...createX402Listing({ ...LISTING, description: "d".repeat(500) }) },
+      "GET /paid/listed": { accepts, ...createX402Listing({ ...LISTING, description: "d".repeat(350) }) },
     });
     await http.initialize();
   });
@@ -107,11 +107,14 @@ describe("the headers of a 402 in both formats", function () {
       const { url, description = "" } = Object(required["resource"]) as { url?: string; description?: string };
       return { url, described: description.length, extensions: Object.keys(Object(required["extensions"])) };
     };
+    expect(await fieldsOf("/paid/tiny")).to.deep.equal({
+      ...{ url: `${ORIGIN}/paid/tiny`, described: 10, extensions: ["bazaar", "privacy"] },
+    });
     expect(await fieldsOf("/paid/short?q=1")).to.deep.equal({
-      ...{ url: `${ORIGIN}/paid/short?q=1`, described: 10, extensions: ["bazaar", "privacy"] },
+      ...{ url: `${ORIGIN}/paid/short?q=1`, described: 10, extensions: ["bazaar"] },
     });
     expect(await fieldsOf("/paid/listed?q=1")).to.deep.equal({
-      ...{ url: `${ORIGIN}/paid/listed?q=1`, described: 500, extensions: ["bazaar"] },
+      ...{ url: `${ORIGIN}/paid/listed?q=1`, described: 350, extensions: ["bazaar"] },
     });
     const long = `/paid/short?q=${"a".repeat(400)}`;
     expect(await fieldsOf(long)).to.deep.equal({

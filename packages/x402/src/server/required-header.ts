@@ -5,8 +5,8 @@ import { X402SchemeError } from "../errors.ts";
 
 /** Maximum length of the header's value, characters of base64. */
 export const MAX_REQUIRED_LENGTH = 3_000;
-/** What a route's listing leaves for the terms and a short URL, bytes of JSON. */
-const MAX_LISTING_BYTES = (MAX_REQUIRED_LENGTH / 4) * 3 - 1_050;
+/** What the terms, with the schedule of an address, and a short URL leave for a route's listing, bytes of JSON. */
+const MAX_LISTING_BYTES = (MAX_REQUIRED_LENGTH / 4) * 3 - 1_180;
 
 type Fields = Readonly<Record<string, unknown>>;
 
