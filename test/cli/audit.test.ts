@@ -34,7 +34,7 @@ const [MARCH, APRIL, MAY] = [parseMonth("2027-03"), parseMonth("2027-04"), parse
 interface Audit {
   total: { decimal: string };
   months: { month: string; payments: number; spent: number | null; income: { decimal: string } }[];
-  income: { decimal: string; month: string; time: string }[];
+  income: { decimal: string; month: string; outsideMonth: boolean; time: string }[];
   spending: { by: string; change: { decimal: string }; month: string }[];
   covers: { months: string[]; lasting: boolean; toBlock: number };
   unknown: string[];
@@ -169,6 +169,9 @@ describe("sotto: keys of months", function () {
     const report = await audit(await write("may.json", "audit-key", "--month", MAY));
     expect(report.income.map(({ decimal, month }) => [decimal, month])).to.deep.equal([["0.1", MAY]]);
     expect(report.income[0]!.time).to.match(/^2027-04/);
+    expect(report.income[0]!.outsideMonth).to.equal(true);
+    const { stdout } = await reader.run(["audit", owner.path("may.json")], { time });
+    expect(stdout).to.match(/^ {2}2027-04-10 12:\d\d {2}0\.1 USDC {2}block \d+, leaf \d+, outside 2027-05$/m);
   });
 
   it("audit shows both months with the keys of both", async () => {
@@ -203,7 +206,7 @@ describe("sotto: keys of months", function () {
     const { stdout } = await reader.run(["receive", "--viewing-key", owner.path("viewing.json")], { time });
     expect(stdout).to.match(/^2027-03: 3 USDC$/m);
     expect(stdout).to.match(/^This report covers the addresses of 2027-03, up to block \d+\.$/m);
-    expect(stdout).to.match(/^- What the wallet spends\.$/m);
+    expect(stdout).to.match(/^- The wallet's spending\.$/m);
   });
 
   it("receive lists the payments by month, and only those of its keys", async () => {

@@ -90,8 +90,8 @@ export const monthsOfKeys = ({ keys }: ViewingKeys): Month[] =>
   keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
 
 /**
- * What the keys show of the wallet's income. The store may also have what other keys found. A deposit names no address: it counts
- * for the lasting one or, without its key, for the month of its block.
+ * The wallet's income at the addresses of the keys. A deposit names no address: it counts for the lasting one or, without its key,
+ * for the month of its block.
  */
 export function incomeOf({ wallet, keys }: Viewing): Received[] {
   const months = new Set<Month | undefined>(keys.keys.map(({ month }) => month));
@@ -104,7 +104,7 @@ export function incomeOf({ wallet, keys }: Viewing): Received[] {
     .filter(({ month }) => months.has(month));
 }
 
-/** What the keys show of the wallet's spending. */
+/** The wallet's spending that the change keys show. */
 export function spendingOf({ wallet, keys }: Viewing): Spent[] {
   const months = new Set(keys.keys.filter(({ changeKey }) => changeKey !== undefined).map(({ month }) => month));
   return wallet.spent().filter(({ month }) => months.has(month));

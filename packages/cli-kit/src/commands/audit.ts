@@ -1,5 +1,5 @@
 import type { Month, ViewingKeys } from "@sotto/protocol";
-import { MemoryStore, type Received, type Spent } from "@sotto/wallet";
+import { isOutsideMonth, MemoryStore, type Received, type Spent } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import type { Result } from "../frame/output.ts";
@@ -60,13 +60,13 @@ const sum = (income: readonly Received[]): bigint => income.reduce((total, { amo
 /** How many there are of something. */
 const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`;
 
-/** What the keys cannot show, as sentences. */
+/** The limits of the report, as sentences. */
 function unknownOf({ keys }: ViewingKeys): string[] {
   const change = keys.filter(({ changeKey }) => changeKey !== undefined);
   return [
     "Payments to other addresses of the wallet, and its own deposits.",
     ...(change.length === 0
-      ? ["What the wallet spends: the file has no change keys."]
+      ? ["The wallet's spending: the file has no change keys."]
       : [
           "Amounts of payments that the wallet made: only the change of each is shown.",
           "Spending in other months, and withdrawals that left nothing.",
@@ -90,7 +90,12 @@ function textOf({ month, hasChangeKey, income, spending }: Part, config: Config)
   const times = counted(spending.length, "time", "times");
   return [
     `${name} income: ${money(sum(income), config)} in ${payments}`,
-    ...table(income.map((one) => ["", minuteOf(one), money(one.amount, config), placeOf(one)])),
+    ...table(
+      income.map((one) => {
+        const place = isOutsideMonth(one) ? `${placeOf(one)}, outside ${month}` : placeOf(one);
+        return ["", minuteOf(one), money(one.amount, config), place];
+      }),
+    ),
     `${name} spending: ${hasChangeKey ? times : "unknown, the file has no change key for it"}`,
     ...table(
       spending.map((one) => [
@@ -126,14 +131,15 @@ function report({ keys, income, spending, toBlock }: Report, config: Config): Re
         payments: part.income.length,
         spent: part.hasChangeKey ? part.spending.length : null,
       })),
-      income: income.map(({ amount, origin, month, transactionHash, blockNumber, leafIndex, ...place }) => ({
-        time: timeOf(place),
-        ...amountFields(amount, config),
-        origin,
-        month: month ?? null,
-        transaction: transactionHash,
-        block: blockNumber,
-        leafIndex,
+      income: income.map((one) => ({
+        time: timeOf(one),
+        ...amountFields(one.amount, config),
+        origin: one.origin,
+        month: one.month ?? null,
+        outsideMonth: isOutsideMonth(one),
+        transaction: one.transactionHash,
+        block: one.blockNumber,
+        leafIndex: one.leafIndex,
       })),
       spending: spending.map(({ by, change, month, transactionHash, blockNumber, leafIndex, ...place }) => ({
         time: timeOf(place),

@@ -91,7 +91,7 @@ const totalOf = (received: readonly Received[]): bigint =>
 const UNKNOWN = [
   "Payments to other addresses of the wallet.",
   "Payments to the address of a month that came before or after that month: `sotto audit FILE` finds them.",
-  "What the wallet spends.",
+  "The wallet's spending.",
 ];
 
 interface Report {

@@ -33,8 +33,8 @@ export interface ScanKeys {
   /** Tag 0, which belongs to all of the wallet's addresses. */
   readonly ownerTag: bigint;
   /**
-   * What is tried: months, "months" for all of them, "lasting", and the change of each, each with the time of the first block that it may open,
-   * seconds. A scan that gains one begins again there.
+   * Months, "months" for all of them, "lasting", and the change of each. Each comes with the time of the first block that it may
+   * open, seconds: a scan that gains one begins again there.
    */
   readonly names: ReadonlyMap<string, number>;
   /** The keys for a block. @param timestamp of the block, seconds */
@@ -110,7 +110,7 @@ export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
   };
 }
 
-/** What a key makes a scan try. A change key may be added to a month that was read without it. */
+/** The names of what a scan tries with a key. A change key may be added to a month that was read without it. */
 function namesOf({ month, changeKey }: ViewingKey): [string, number][] {
   const [name, since] = month === undefined ? ["lasting", 0] : [month, firstTimeOf(month)];
   return [[name, since], ...(changeKey === undefined ? [] : [[`change ${name}`, since] satisfies [string, number]])];
