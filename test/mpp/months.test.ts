@@ -1,5 +1,5 @@
 // A resource server at the end of a month, in each format: it asks for the address of the month, and accepts what was paid to the
-// other one around the change, whichever clock is ahead.
+// other one around the change, whether its clock or the payer's is ahead.
 
 import { createServer, type Server } from "node:http";
 import { parseChallenges, parseCharge, proofPayload } from "@sotto/mpp";

@@ -96,7 +96,7 @@ export async function openCli(world: CliWorld, tokens = 1_000_000_000n): Promise
   return Object.assign(cli, { account: account.address.toLowerCase() });
 }
 
-/** The part of a world that `sotto init` is told. */
+/** The part of a world that `sotto init` needs. */
 interface InitWorld extends Pick<CliWorld, "node" | "deploymentFile"> {
   readonly service: Pick<ServiceChild, "url">;
 }
