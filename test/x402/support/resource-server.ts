@@ -1,8 +1,14 @@
 // A resource server as a developer writes it: the published Express middleware, with sotto's scheme registered in it.
 import type { Server } from "node:http";
-import { bindingTypedData, parseAddress } from "@sotto/protocol";
+import { bindingTypedData, parseAddress, SCHEDULE_PATH } from "@sotto/protocol";
 import type { World } from "@sotto/test-world/service";
-import { type SottoRecipient, SottoScheme, type SottoServerOptions, type X402Listing } from "@sotto/x402/server";
+import {
+  type SottoMonthRecipient,
+  type SottoRecipient,
+  SottoScheme,
+  type SottoServerOptions,
+  type X402Listing,
+} from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddleware, x402ResourceServer } from "@x402/express";
 import type { Wallet as Account, HDNodeWallet } from "ethers";
@@ -48,7 +54,7 @@ const PRICE_TEXT = "$1.00";
  */
 export async function openResourceServer(
   world: Place,
-  recipient: SottoRecipient,
+  recipient: SottoRecipient | SottoMonthRecipient,
   facilitator: string,
   options: Partial<SottoServerOptions> = {},
   listings: Readonly<Record<string, X402Listing>> = {},
@@ -77,10 +83,13 @@ export async function openResourceServer(
   );
   const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator, timeoutMs: 300_000 }));
   resources.register(scheme.network, scheme);
-  const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
+  const payTo = "addresses" in recipient ? [recipient.addresses].flat()[0]!.schedule.wallet : recipient.wallet;
+  const accepts = { scheme: scheme.scheme, network: scheme.network, payTo, price: PRICE_TEXT };
   const listed = Object.entries(listings).map(([route, listing]) => [route, { accepts, ...listing }]);
   const own = ["GET /report", "HEAD /report", "GET /other", "POST /report"].map((route) => [route, { accepts }]);
   const routes = { ...Object.fromEntries(own), ...Object.fromEntries(listed) };
+  const { schedule } = scheme;
+  if (schedule !== undefined) app.get(SCHEDULE_PATH, (_request, response) => void response.json(schedule));
   app.use(paymentMiddleware(routes, resources));
   let served = 0;
   const resourceServer: ResourceServer = {
