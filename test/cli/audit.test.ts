@@ -300,6 +300,26 @@ describe("sotto: keys of months", function () {
     }
   });
 
+  it("receipt check says which month's address was paid, and March's key opens no receipt of April", async () => {
+    const receiptOf = async (month: Month) => {
+      const { id } = (await payer.payments({ decimals: 6, direction: "out" })).find(
+        ({ recipientAddress }) => recipientAddress === merchant.addressOfMonth(month),
+      )!;
+      return JSON.stringify(await payer.receipt(id, { showDeposit: true }));
+    };
+    await payer.scan();
+    const [march, april] = [await receiptOf(MARCH), await receiptOf(APRIL)];
+    const key = await write("receipts.json", "view-key", "--month", MARCH);
+    const check = ["receipt", "check", "-", "--viewing-key", key];
+    const checked = await reader.json<{ month: string; recipientAddress: string }>(check, { input: march });
+    expect(checked).to.include({ month: MARCH, recipientAddress: merchant.addressOfMonth(MARCH) });
+    expect(await reader.refused(check, 7, { input: april })).to.equal("RECEIPT_ELSEWHERE");
+    const both = await write("receipts-both.json", "view-key", "--from", MARCH, "--to", APRIL);
+    const again = ["receipt", "check", "-", "--viewing-key", both];
+    expect(await reader.json(again, { input: april })).to.include({ month: APRIL });
+    expect(await reader.json(["receipt", "check", "-"], { input: april })).to.not.have.property("month");
+  });
+
   it("scan --all finds a payment outside the month of its address, which the balance counts from then on", async () => {
     const totalOf = async () => (await owner.json<{ total: { decimal: string } }>(["balance"], { time })).total.decimal;
     const before = Number(await totalOf());

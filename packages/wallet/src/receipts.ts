@@ -1,4 +1,10 @@
-export { type AssertReceiptOptions, assertReceipt, type CheckedReceipt, openReceipt } from "./receipts/check.ts";
+export {
+  type AssertReceiptOptions,
+  assertReceipt,
+  type CheckedReceipt,
+  keyOfReceipt,
+  openReceipt,
+} from "./receipts/check.ts";
 export { ReceiptError, type ReceiptErrorCode } from "./receipts/errors.ts";
 export { type ParsedReceipt, parseReceipt, type Receipt } from "./receipts/receipt.ts";
 export { type AssertTotalsOptions, assertTotals, type CheckedTotals } from "./receipts/totals/check.ts";

@@ -1,11 +1,12 @@
-import { trimPasted } from "@sotto/protocol";
-import { assertReceipt, type CheckedReceipt } from "@sotto/wallet/receipts";
+import { describeKeys, type Month, trimPasted, type ViewingKeys } from "@sotto/protocol";
+import { assertReceipt, type CheckedReceipt, keyOfReceipt, ReceiptError } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { CliError } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
 import { readInput, readText, writePrivate } from "../home/files.ts";
+import { readViewingKeys } from "../home/viewing-keys.ts";
 import { scan, withChain, withWallet } from "../session.ts";
 
 /** Maximum size of a receipt, in bytes; a typical receipt has a tenth of that. */
@@ -50,22 +51,51 @@ export const receiptCheck: Command = {
   options: {
     challenge: { value: "TEXT", help: "the text that you chose; a receipt for another text is rejected" },
     confirmations: { value: "N", help: "confirmations the payment needs; default: finality plus 1" },
+    "viewing-key": {
+      value: "FILE",
+      help: "a file of `sotto view-key`; a receipt of a payment to another address is rejected",
+    },
   },
   details: [
     "FILE is - for standard input. An invalid receipt ends with exit code 7. Without --challenge, a valid receipt proves",
-    "that its author paid, but not that the person who shows it is its author. No key is needed.",
+    "that its author paid, but not that the person who shows it is its author. No key is needed. With --viewing-key, it",
+    "says which month's address was paid.",
   ],
   async run(context) {
     const value = await readJson(context, context.args.positional(0, "FILE"));
     const challenge = context.args.text("challenge");
+    const file = context.args.text("viewing-key");
+    const keys = file === undefined ? undefined : readViewingKeys(context, file);
     return withChain(context, async (chain, config) => {
       const confirmations = context.args.integer("confirmations", 1, 1000) ?? config.finality + 1;
       const { chainId, pool } = config;
       const checked = await assertReceipt(value, { chain, chainId, pool, confirmations, challenge });
-      return { json: { valid: true, ...receiptFields(checked, config) }, text: receiptText(checked, config) };
+      const paidTo = keys === undefined ? undefined : addressOf(checked, keys);
+      return {
+        json: {
+          valid: true,
+          ...receiptFields(checked, config),
+          ...(paidTo === undefined ? {} : { month: paidTo.month ?? null }),
+        },
+        text: [
+          ...receiptText(checked, config),
+          ...(paidTo === undefined ? [] : [`It was paid to the ${paidTo.month ?? "lasting"} address of these keys.`]),
+        ],
+      };
     });
   },
 };
+
+/** @throws ReceiptError RECEIPT_ELSEWHERE if the payment went to an address of none of these keys */
+function addressOf(checked: CheckedReceipt, keys: ViewingKeys): { readonly month?: Month | undefined } {
+  const key = keyOfReceipt(checked, keys);
+  if (key !== undefined) return key;
+  const opened = describeKeys(keys);
+  throw new ReceiptError(
+    "RECEIPT_ELSEWHERE",
+    `the receipt is for a payment to another address than those of ${opened}; use the key of its month`,
+  );
+}
 
 /** Reads JSON from a file, or from standard input if `file` is `-`. @throws CliError FILE_UNREADABLE */
 export async function readJson({ streams }: Context, file: string, maxBytes = MAX_RECEIPT_BYTES): Promise<unknown> {

@@ -1,12 +1,15 @@
 import { assertChainId, type ChainSource } from "@sotto/chain";
 import {
   type Address,
+  assertViewingKeys,
   checkOpening,
   encodeShieldedAddress,
   nonceOfReceiptKey,
   paymentSignals,
   SottoError,
   senderCommitment,
+  type ViewingKey,
+  type ViewingKeys,
   verifyReceiptSignature,
 } from "@sotto/protocol";
 import { ReceiptError } from "./errors.ts";
@@ -125,6 +128,19 @@ export async function assertReceipt(value: unknown, options: AssertReceiptOption
   const recipient = { wallet, shieldedAddress: encodeShieldedAddress({ encryptionKey, ownerTag: tag }) };
   const told = { amount, resourceUrl, timestamp, ownerTag, challenge: receipt.challenge };
   return { chainId, pool: receipt.pool, transaction, block, digest, leafIndex, recipient, ...told };
+}
+
+/**
+ * The key of the address that a receipt's payment was paid to. A month's key finds the receipts of that month's address only.
+ * @returns undefined if the address is of none of these keys
+ * @throws SottoError INVALID_KEY
+ */
+export function keyOfReceipt(
+  { recipient }: Pick<CheckedReceipt, "recipient">,
+  keys: ViewingKeys,
+): ViewingKey | undefined {
+  const address = recipient.shieldedAddress.toLowerCase();
+  return assertViewingKeys(keys).keys.find(({ shieldedAddress }) => shieldedAddress === address);
 }
 
 function invalid(problem: string): ReceiptError {

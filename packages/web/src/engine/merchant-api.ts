@@ -13,6 +13,12 @@ export interface ShownPayment extends Received {
   readonly isOutsideMonth: boolean;
 }
 
+/** A payer's receipt, checked against the chain. */
+export interface ShownReceipt extends CheckedReceipt {
+  /** Which address of the open keys was paid: that of a month, the lasting one, or none of them. Undefined without keys. */
+  readonly paidTo: Month | "lasting" | "other" | undefined;
+}
+
 /** Which payments are shown: all, or those to the address of a month or to the lasting address. */
 export type MonthFilter = "all" | "lasting" | Month;
 
@@ -73,10 +79,10 @@ export interface MerchantDesk {
   /** The shown payments as CSV. */
   csv(filter: MonthFilter): Promise<string>;
   /**
-   * Checks a payer's receipt against the chain. Needs no key.
+   * Checks a payer's receipt against the chain. Needs no key; open keys say whether it was paid to one of their addresses.
    * @param challenge the text that the merchant asked the payer to sign; "" accepts any
    */
-  assertReceipt(config: HostConfig, text: string, challenge: string): Promise<CheckedReceipt>;
+  assertReceipt(config: HostConfig, text: string, challenge: string): Promise<ShownReceipt>;
   /** Requests a URL without paying, and reads the 402 response as clients do. */
   readInstructions(url: string): Promise<PaymentInstructions>;
 }

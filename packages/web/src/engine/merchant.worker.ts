@@ -2,7 +2,7 @@
 
 import { defaultFinality, describeKeys, trimPasted, type ViewingKeys } from "@sotto/protocol";
 import { type Chain, IdleSearch, isOutsideMonth, MemoryStore, type Received, ViewingWallet } from "@sotto/wallet";
-import { assertReceipt } from "@sotto/wallet/receipts";
+import { assertReceipt, keyOfReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
@@ -20,6 +20,7 @@ class Desk implements MerchantDesk {
   readonly #listeners: ((state: MerchantState) => void)[] = [];
   #state = CLOSED;
   #open: AbortController | undefined;
+  #keys: ViewingKeys | undefined;
 
   async subscribe(listener: (state: MerchantState) => void): Promise<void> {
     this.#listeners.push(listener);
@@ -36,6 +37,7 @@ class Desk implements MerchantDesk {
     await this.close();
     const open = new AbortController();
     this.#open = open;
+    this.#keys = keys;
     const months = keys.keys.map(({ month }) => month);
     this.#set({ ...CLOSED, phase: "reading", opened: describeKeys(keys), months });
     void this.#look(config, keys, open.signal);
@@ -119,6 +121,7 @@ class Desk implements MerchantDesk {
   async close(): Promise<void> {
     this.#open?.abort();
     this.#open = undefined;
+    this.#keys = undefined;
     this.#set(CLOSED);
   }
 
@@ -135,13 +138,16 @@ class Desk implements MerchantDesk {
       throw new WebError("NOT_A_RECEIPT", "the text is not JSON", {}, { cause });
     }
     const { chainId, pool, finality } = config.deployment;
-    return assertReceipt(receipt, {
+    const checked = await assertReceipt(receipt, {
       chain: connect(config),
       chainId: BigInt(chainId),
       pool,
       confirmations: (finality ?? defaultFinality(BigInt(chainId))) + 1,
       challenge: challenge === "" ? undefined : challenge,
     });
+    if (this.#keys === undefined) return { ...checked, paidTo: undefined };
+    const key = keyOfReceipt(checked, this.#keys);
+    return { ...checked, paidTo: key === undefined ? ("other" as const) : (key.month ?? ("lasting" as const)) };
   }
 
   async readInstructions(typed: string) {

@@ -49,7 +49,7 @@ export function Payments({ received, months }: Properties) {
       <header>
         <h2>Payments</h2>
         <div className="row">
-          {options.size > 2 && <Select label="Month" options={options} value={filter} onChange={setFilter} />}
+          <Select label="Month" options={options} value={filter} onChange={setFilter} />
           <Button small busy={busy} disabled={newest.length === 0} onClick={() => run(save)}>
             <Icon name="save" /> Export CSV
           </Button>

@@ -1,5 +1,4 @@
 import { trimPasted } from "@sotto/protocol";
-import type { CheckedReceipt } from "@sotto/wallet/receipts";
 import { useState } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Button } from "../../components/button.tsx";
@@ -11,6 +10,7 @@ import { TextArea } from "../../components/text-area.tsx";
 import { Time } from "../../components/time.tsx";
 import { Verbatim } from "../../components/verbatim.tsx";
 import { merchantDesk } from "../../engine/merchant.ts";
+import type { ShownReceipt } from "../../engine/merchant-api.ts";
 import { useAction } from "../../hooks/use-action.ts";
 import { useConfig } from "../../hooks/use-config.ts";
 
@@ -19,7 +19,7 @@ export function ReceiptCheck() {
   const config = useConfig();
   const [text, setText] = useState("");
   const [challenge, setChallenge] = useState("");
-  const [checked, setChecked] = useState<CheckedReceipt>();
+  const [checked, setChecked] = useState<ShownReceipt>();
   const { busy, failure, run } = useAction();
   return (
     <Form
@@ -56,10 +56,15 @@ export function ReceiptCheck() {
   );
 }
 
-function Checked({ receipt }: { readonly receipt: CheckedReceipt }) {
-  const { amount, resourceUrl, timestamp, recipient, transaction, challenge } = receipt;
+function paidToText(paidTo: NonNullable<ShownReceipt["paidTo"]>): string {
+  if (paidTo === "other") return "another address than those of your keys";
+  return paidTo === "lasting" ? "your lasting address" : `your address of ${paidTo}`;
+}
+
+function Checked({ receipt }: { readonly receipt: ShownReceipt }) {
+  const { amount, resourceUrl, timestamp, recipient, transaction, challenge, paidTo } = receipt;
   return (
-    <div className="notice" data-tone="good" role="status">
+    <div className="notice" data-tone={paidTo === "other" ? "warn" : "good"} role="status">
       <p>
         <strong>The payment settled on this chain.</strong>
       </p>
@@ -80,6 +85,12 @@ function Checked({ receipt }: { readonly receipt: CheckedReceipt }) {
         <dd>
           <Hash value={recipient.wallet} name="recipient's wallet" />
         </dd>
+        {paidTo !== undefined && (
+          <>
+            <dt>Paid to</dt>
+            <dd>{paidToText(paidTo)}</dd>
+          </>
+        )}
         <dt>Transaction</dt>
         <dd>
           <Hash value={transaction} name="transaction" />
