@@ -17,6 +17,7 @@ describe("the merchant page with keys of months", function () {
   slow(this, "a browser, a chain and proofs");
   let world: World;
   let merchant: Wallet;
+  let payer: Wallet;
   let host: Host;
   let browser: TestBrowser;
   let page: Page;
@@ -29,7 +30,7 @@ describe("the merchant page with keys of months", function () {
     merchant = await openWallet(world);
     const now = monthAt(Date.now());
     months = [addMonths(now, -2), addMonths(now, -1), now];
-    const payer = await payerWith(world, [1_000_000n, 1_000_000n, 1_000_000n]);
+    payer = await payerWith(world, [1_000_000n, 1_000_000n, 1_000_000n]);
     const pay = async (shieldedAddress: string, amount: bigint) => {
       const recipient = { wallet: `0x${"ab".repeat(20)}`, shieldedAddress };
       const { settle } = await payer.pay({ recipient, amount, resourceUrl: "https://data.example/report" });
@@ -111,6 +112,24 @@ describe("the merchant page with keys of months", function () {
       await payments().getByText("0.0005").waitFor();
       await page.getByLabel("Month", { exact: true }).selectOption(months[0]);
       await page.getByText("No payment to this address yet.").waitFor();
+    }));
+
+  it("says which month's address a receipt's payment was paid to", () =>
+    browser.during(async () => {
+      await payer.scan();
+      const { id } = (await payer.payments({ decimals: 6, direction: "out" })).find(
+        ({ amount }) => amount === 70_000n,
+      )!;
+      const receipt = JSON.stringify(await payer.receipt(id, { showDeposit: true }));
+      const check = async () => {
+        await page.getByLabel("Receipt", { exact: true }).fill(receipt);
+        await page.getByRole("button", { name: "Check the receipt" }).click();
+      };
+      await check();
+      await page.getByText(`your address of ${months[2]}`).waitFor();
+      await open({ months: [months[1]] });
+      await check();
+      await page.getByText("another address than those of your keys").waitFor();
     }));
 
   it("shows nothing of another month than that of its key", () =>
