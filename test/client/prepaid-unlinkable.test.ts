@@ -13,6 +13,7 @@ import {
   scheduledKeys,
 } from "@sotto/prepaid";
 import { buyPrepaid, prepaid } from "@sotto/prepaid/client";
+import { SCHEDULE_PATH } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
@@ -73,6 +74,9 @@ describe("a merchant with its database and logs", function () {
     }
   }
   type Run = Awaited<ReturnType<typeof run>>;
+  /** Before its first purchase, a payer reads the schedule of the merchant's addresses. */
+  const isPurchase = ({ target }: Pick<LoggedRequest, "target">) =>
+    target.startsWith(PREPAID_PATH) || target === SCHEDULE_PATH;
   let runs: [Run, Run];
   before(async () => {
     // Both runs have the same origin, which requests contain.
@@ -83,7 +87,7 @@ describe("a merchant with its database and logs", function () {
   it("sees the same in two runs with the payers exchanged, but for times and random values", () => {
     // From the first visit on, every byte of every request is the same.
     const visits = runs.map(({ requests }) =>
-      requests.filter(({ target }) => !target.startsWith(PREPAID_PATH)).map(({ port: _, at: __, ...rest }) => rest),
+      requests.filter((each) => !isPurchase(each)).map(({ port: _, at: __, ...rest }) => rest),
     );
     expect(visits[0]!.length).to.equal(2 * VISITS);
     expect(visits[1]).to.deep.equal(visits[0]);
@@ -93,7 +97,7 @@ describe("a merchant with its database and logs", function () {
     // Purchases: the same set of requests, in the other order, with other proofs of payment.
     const purchases = runs.map(({ requests }) =>
       requests
-        .filter(({ target }) => target.startsWith(PREPAID_PATH))
+        .filter(isPurchase)
         .map(({ method, target, headers, status }) => ({ method, target, status, headers: withoutProof(headers) })),
     );
     const sorted = purchases.map((list) => list.map((each) => JSON.stringify(each)).sort());

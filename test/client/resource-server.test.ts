@@ -1,6 +1,7 @@
 // The paying fetch against a real Express resource server, which checks proofs, token, chain and single use.
 
 import { openPurchases, type PayingInit, quotePayment, wrapFetch } from "@sotto/client";
+import { SCHEDULE_PATH } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
@@ -90,7 +91,8 @@ describe("paying fetch against a real resource server", function () {
     const wallet = await payerWith(world, [60_000n]);
     const methods: string[] = [];
     const recorded: typeof fetch = async (input, init) => {
-      methods.push(`${init?.method}${new Headers(init?.headers).has("x-payment-proof") ? " with a proof" : ""}`);
+      const what = new Headers(init?.headers).has("x-payment-proof") ? " with a proof" : "";
+      methods.push(String(input).endsWith(SCHEDULE_PATH) ? "the schedule" : `${init?.method}${what}`);
       return fetch(input, init);
     };
     const options = { services: [world.serviceUrl], maxPerRequest: PRICE, serviceFetch: fetch };
@@ -107,7 +109,7 @@ describe("paying fetch against a real resource server", function () {
       "text/plain; charset=utf-8",
       "",
     ]);
-    expect(methods).to.deep.equal(["HEAD", "GET", "HEAD with a proof"]);
+    expect(methods).to.deep.equal(["HEAD", "GET", "the schedule", "HEAD with a proof"]);
     expect(server.sold.slice(sold)).to.deep.equal(["/report/head"]);
     expect(await received()).to.equal(before + PRICE);
   });

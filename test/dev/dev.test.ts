@@ -3,15 +3,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerOf } from "@sotto/command/ports";
+import { lastMonths } from "@sotto/local/merchant/addresses";
 import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
 import {
+  addressInSchedule,
   bindingSlots,
   bindingTypedData,
   type DeploymentManifest,
+  monthAt,
   parseAddress,
   parseDeployment,
   parseInstructions,
   parseOffers,
+  parseSchedule,
+  parseViewingKeys,
+  scheduleDigest,
 } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
@@ -93,6 +99,9 @@ describe("npm run dev", function () {
       const { payment } = parseInstructions(await response.json());
       expect(String(payment.amount)).to.equal(price);
       expect(payment.recipient.wallet).to.equal(recipient);
+      const { schedule } = parseSchedule(await (await fetch(new URL(payment.schedule!.path, url))).json());
+      expect(scheduleDigest(schedule)).to.equal(payment.schedule!.digest);
+      expect(addressInSchedule(schedule, monthAt(Date.now()))).to.equal(payment.recipient.shieldedAddress);
     }
     // The second one sells prepaid tokens.
     const [news, weather] = await Promise.all(
@@ -231,8 +240,8 @@ describe("npm run dev", function () {
 
   it("makes real payments, and stops its processes if it is killed", async () => {
     await dev.until(/^[1-9]\d* payments, \d\.\d\d a second$/m);
-    const viewing = JSON.parse(readFileSync(join(folder, "viewing-key.json"), "utf8")) as Record<string, string>;
-    expect(viewing).to.include({ type: "sotto-viewing-key", chainId: "31337", pool: host.deployment.pool });
+    const { keys } = parseViewingKeys(readFileSync(join(folder, "viewing-key.json"), "utf8"), host.deployment);
+    expect(keys.map(({ month }) => month)).to.deep.equal(lastMonths(Date.now(), 24));
     dev.child.kill("SIGKILL");
     expect(await dev.ended).to.equal("SIGKILL");
     await eventually(async () => (await busyPorts(port)).length === 0);

@@ -57,7 +57,13 @@ describe("npm run demo", function () {
     expect(text.match(/^ +200 /gm)).to.have.lengthOf(10);
     expect(text.match(/^ +402 .*: "ZK proof verification failed"$/gm)).to.have.lengthOf(1);
     expect(text).to.match(/10 paid requests in [\d.]+ s; median [\d.]+ s/);
-    expect(section(7)).to.match(/12 payments, 1\.70 USDC/);
+  });
+
+  it("gives the servers keys that read two months, and not what was sent to the phone number", () => {
+    expect(section(7))
+      .to.match(/11 payments, 0\.70 USDC/)
+      .and.match(/these keys open the/)
+      .and.match(/lasting address/);
   });
 
   it("buys a pack of tokens with one payment, and pays for fifty requests with them", () => {

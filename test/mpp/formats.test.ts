@@ -6,16 +6,15 @@ import { MAX_CREDENTIAL_LENGTH, parseChallenges, parseCharge } from "@sotto/mpp"
 import { mpp } from "@sotto/mpp/server";
 import { encodePrepaidHeader } from "@sotto/prepaid";
 import { prepaid } from "@sotto/prepaid/server";
-import type { MonthRecipient, PaymentMethod, Paywall } from "@sotto/resource-server";
+import type { PaymentMethod, Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
-import { createMonthMerchant } from "@sotto/test-world/paywall/months";
 import { openPaywall } from "@sotto/test-world/paywall/options";
 import { headerOf, showing } from "@sotto/test-world/paywall/payments";
 import { bytesOf, createPack, createPrepaid, payFor, purchase } from "@sotto/test-world/paywall/prepaid";
 import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
-import { bothFormats, SottoScheme, type SottoServerOptions, x402Method } from "@sotto/x402/server";
+import { bothFormats, SottoScheme, x402Method } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddlewareFromHTTPServer, x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
@@ -54,8 +53,6 @@ describe("MPP beside other formats", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
   let http: x402HTTPResourceServer;
-  /** The challenges of a recipient with an address of each month are longer. */
-  let ofMonths: { readonly recipient: MonthRecipient; readonly http: x402HTTPResourceServer };
   let prepaidTokens: PaymentMethod;
   let wire: unknown;
 
@@ -64,21 +61,15 @@ describe("MPP beside other formats", function () {
     const options = await createPrepaid(world);
     wire = { schedules: options.schedules };
     prepaidTokens = prepaid(options);
-    http = await x402Of(world.merchant, world.merchant.wallet);
-    const { addresses, wallet } = await createMonthMerchant(world);
-    ofMonths = { recipient: { addresses }, http: await x402Of({ addresses }, wallet) };
-  });
-
-  async function x402Of(recipient: SottoServerOptions["recipient"], payTo: string): Promise<x402HTTPResourceServer> {
-    const { chainId, pool, token: asset, service } = world;
+    const { chainId, pool, token: asset, service, merchant } = world;
+    const recipient = { addresses: merchant.addresses };
     const scheme = new SottoScheme({ origin: ORIGIN, recipient, chainId, pool, asset, decimals: 6, service });
     const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: service }));
     resources.register(scheme.network, scheme);
-    const accepts = { scheme: scheme.scheme, network: scheme.network, payTo, price: "$0.01" };
-    const opened = new x402HTTPResourceServer(resources, { "GET /paid/:what": { accepts } });
-    await opened.initialize();
-    return opened;
-  }
+    const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: merchant.wallet, price: "$0.01" };
+    http = new x402HTTPResourceServer(resources, { "GET /paid/:what": { accepts } });
+    await http.initialize();
+  });
 
   /** A paywall with all formats. @param changes of the paywall's options */
   const openAll = (changes: Parameters<typeof openPaywall>[1] = {}): Promise<Paywall> =>
@@ -88,9 +79,7 @@ describe("MPP beside other formats", function () {
     it(`keeps the headers of a 402 below ${MAX_RESPONSE_HEADERS} bytes on ${name}, with every format that fits`, async () => {
       const exposed = ["X-".padEnd(320 - WALLET_ORIGIN.length, "a")];
       const cors = { origins: [WALLET_ORIGIN], exposedHeaders: exposed };
-      const { recipient, http: x402 } = ofMonths;
-      const methods = [x402Method(() => x402), mpp({ secret: SECRET })];
-      const paywall = await openPaywall(world, { recipient, cors, methods });
+      const paywall = await openAll({ cors });
       const server = await start(paywall, () => ({ status: 200, text: "sold" }));
       try {
         for (const length of [0, 100, 300, 600, 1_000, 1_900]) {

@@ -65,9 +65,9 @@ describe("a client with a wallet", function () {
       removedHeaders: [],
     };
     const server: ResourceServer = await ADAPTERS.get(name)!(later, sell);
-    const { recipient, ...options } = paywallOptions(world);
-    const { viewingKey } = world.merchant;
-    paywall = await createPaywall({ ...options, origin: server.url, recipient: { ...recipient, viewingKey } });
+    const { addresses, viewingKeys } = world.merchant;
+    const recipient = { addresses, viewingKeys };
+    paywall = await createPaywall({ ...paywallOptions(world), origin: server.url, recipient });
     const close = async () => {
       await server.close();
       await paywall?.close();

@@ -3,7 +3,6 @@
 import { MAX_URL_LENGTH, type PaymentInstructions, randomField } from "@sotto/protocol";
 import type { OpenMethod, PaymentMethod, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
-import { paywallOptions } from "@sotto/test-world/paywall/options";
 import { type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "@sotto/test-world/paywall/world";
 import { expect } from "chai";
 import { ask, CorePaywalls, told } from "./support/core.ts";
@@ -106,9 +105,9 @@ describe("a paywall", function () {
     expect(core.events.map(({ event }) => event)).to.deep.equal(["trouble"]);
   });
 
-  it("reads the amount with the viewing key", async () => {
-    const { viewingKey } = world.merchant;
-    const paywall = await core.open({ recipient: { ...paywallOptions(world).recipient, viewingKey } });
+  it("reads the amount with the viewing keys of months", async () => {
+    const { addresses, viewingKeys } = world.merchant;
+    const paywall = await core.open({ recipient: { addresses, viewingKeys } });
     const paid = await core.show(paywall, await pay(world, { amount: PRICE + 7n }));
     if (paid.kind !== "paid" || paid.payment.kind !== "payment") throw new Error(told(paid));
     const { amount, bounds, settledThere, resource, wallet } = paid.payment;

@@ -40,7 +40,9 @@ describe("docs/paywall.md and docs/resource-server.md", function () {
   it("shows the instructions of a server with a phone number, field by field", async () => {
     const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(guide)![1]!) as Body;
     const { phone, service } = example.payment.recipient;
-    const { wallet, shieldedAddress, signature, issuedAt } = await createMerchant(world, { phone, service });
+    const { addresses } = await createMerchant(world, { phone, service });
+    const { binding, signature } = addresses.bindings[0]!;
+    const { wallet, key: shieldedAddress, issuedAt } = binding;
     const recipient = { wallet, shieldedAddress, signature, issuedAt, phone, service };
     const paywall = await openPaywall(world, { recipient });
     const decision = await paywall.decide({ method: "GET", target: "/report", header: () => [] });

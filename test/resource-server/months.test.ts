@@ -14,7 +14,8 @@ import {
 } from "@sotto/protocol";
 import { createPaywall, type PaywallEvent, type PaywallOptions } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
-import { createMonthMerchant, keysOfMonths, type MonthMerchant, payeeAt } from "@sotto/test-world/paywall/months";
+import type { Merchant } from "@sotto/test-world/paywall/merchant";
+import { createMonthMerchant, keysOfMonths, payeeAt } from "@sotto/test-world/paywall/months";
 import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
 import { headerOf, showing } from "@sotto/test-world/paywall/payments";
 import { type MerchantWorld, openMerchantWorld, pay } from "@sotto/test-world/paywall/world";
@@ -26,7 +27,7 @@ const DAY_MS = 86_400_000;
 describe("a paywall with addresses of months", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
-  let merchant: MonthMerchant;
+  let merchant: Merchant;
   let month: Month;
   before(async () => {
     world = await openMerchantWorld();
@@ -79,7 +80,8 @@ describe("a paywall with addresses of months", function () {
     });
     expect(await code(withKeys([addMonths(month, -1), month]))).to.equal("opened");
     expect(await code(withKeys([addMonths(month, -1), month, addMonths(month, 1)]))).to.equal("INVALID_OPTION");
-    const lasting = { viewingKey: merchant.viewingKey, shieldedAddress: merchant.shieldedAddress };
+    const { keys, lasting: address } = merchant;
+    const lasting = { viewingKey: keys.viewingKey, shieldedAddress: address.shieldedAddress };
     const viewingKeys = { ownerTag: merchant.keys.ownerTag(0), keys: [lasting] };
     expect(await code({ recipient: { addresses: merchant.addresses, viewingKeys } })).to.equal("INVALID_OPTION");
   });
@@ -127,7 +129,7 @@ describe("a paywall with addresses of months", function () {
         const settled = await pay(world, { to: payeeAt(merchant, shieldedAddress), amount: 10_007n });
         expect((await fetch(`${server.url}/paid/a`, { headers: showing(headerOf(settled)) })).status).to.equal(200);
         expect(proofOf(sales[0]!).amount).to.equal(10_007n);
-        const lasting = await pay(world, { to: payeeAt(merchant, merchant.shieldedAddress) });
+        const lasting = await pay(world, { to: payeeAt(merchant, merchant.lasting.shieldedAddress) });
         expect((await fetch(`${server.url}/paid/a`, { headers: showing(headerOf(lasting)) })).status).to.equal(402);
         expect(monthStart(month)).to.be.below(Date.now());
       } finally {

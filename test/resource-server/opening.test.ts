@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment, parseInstructions } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
-import type { PaywallEvent, PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
+import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
@@ -35,20 +35,26 @@ describe("a paywall does not open", function () {
     );
 
   it("for a recipient without a current signature for this pool", async () => {
-    const recipient = paywallOptions(world).recipient as PaywallRecipient;
+    const recipient = world.merchant.lasting;
     const [old, next] = [recipient.issuedAt - 300, recipient.issuedAt + 86_400];
     const lies = [{ signature: `0x${"11".repeat(65)}` }, { signature: "0x" }, { issuedAt: old }, { issuedAt: next }];
     for (const lie of [...lies, { service: "https://registry.example" }, { phone: "+14155550100" }])
       expect(await code({ recipient: { ...recipient, ...lie } }), JSON.stringify(lie)).to.equal("RECIPIENT_NOT_SIGNED");
     const later = () => Date.now() + 401 * 86_400_000;
-    expect(await code({ clock: later })).to.equal("RECIPIENT_NOT_SIGNED");
+    expect(await code({ recipient, clock: later })).to.equal("RECIPIENT_NOT_SIGNED");
+    expect(await code({ recipient })).to.equal("opened");
+    expect(await code({ clock: later })).to.equal("ADDRESS_MONTH_MISSING");
     expect(await code({})).to.equal("opened");
   });
 
   it("for another chain, pool or token", async () => {
-    expect(await code({ chain: chain({ chainId: 1337 }) })).to.equal("WRONG_CHAIN");
-    for (const pool of [`0x${"12".repeat(20)}`, world.token])
-      expect(await code({ chain: chain({ pool }) })).to.equal("POOL_MISMATCH");
+    const recipient = world.merchant.lasting;
+    expect(await code({ recipient, chain: chain({ chainId: 1337 }) })).to.equal("WRONG_CHAIN");
+    for (const pool of [`0x${"12".repeat(20)}`, world.token]) {
+      expect(await code({ recipient, chain: chain({ pool }) })).to.equal("POOL_MISMATCH");
+      // The addresses of months are for one pool.
+      expect(await code({ chain: chain({ pool }) })).to.equal("INVALID_OPTION");
+    }
     expect(await code({ chain: chain({ token: world.pool }) })).to.equal("POOL_MISMATCH");
     expect(await code({ chain: chain({ decimals: 18 }) })).to.equal("POOL_MISMATCH");
     expect(await code({ chain: chain({ token: world.token, decimals: 6 }) })).to.equal("opened");

@@ -1,6 +1,6 @@
 // The table of responses that every resource server follows, row by row, on each adapter, over real HTTP.
 
-import { parseInstructions, paymentSignals } from "@sotto/protocol";
+import { AddressBook, parseInstructions, paymentSignals, SCHEDULE_PATH, scheduleDigest } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";
 import { slow } from "@sotto/test-kit/slow";
 import { openPaywall } from "@sotto/test-world/paywall/options";
@@ -58,6 +58,7 @@ describe("the resource server's table (interface 7)", function () {
         expect(response.headers.get("access-control-expose-headers")?.toLowerCase()).to.include("www-authenticate");
         const body = await response.json();
         const { merchant, chainId, pool, token, service } = world;
+        const address = new AddressBook(merchant.addresses).at(before)!;
         const { requestId, timestamp } = parseInstructions(body).metadata;
         expect(requestId).to.match(/^zk_req_[0-9]+_[0-9A-Za-z]+$/);
         expect(timestamp).to.be.within(before, Date.now());
@@ -73,11 +74,12 @@ describe("the resource server's table (interface 7)", function () {
               phone: "",
               wallet: merchant.wallet,
               encryptedMapping: false,
-              shieldedAddress: merchant.shieldedAddress,
-              signature: merchant.signature,
-              issuedAt: merchant.issuedAt,
+              shieldedAddress: address.binding.key,
+              signature: address.signature,
+              issuedAt: address.binding.issuedAt,
               service: "",
             },
+            schedule: { path: SCHEDULE_PATH, digest: scheduleDigest(merchant.addresses.schedule) },
             amount: 0.01,
             amountBaseUnits: String(PRICE),
             currency: "USDC",

@@ -236,7 +236,7 @@ describe("translated pages", function () {
       await wallet.button("Check the receipt").click();
       await page.locator("[data-code]").first().waitFor();
       await assertTranslated(page, "the merchant page");
-      await wallet.button("Close and forget the key").click();
+      await wallet.button("Close and forget the keys").click();
       await wallet.field("Viewing key").waitFor();
     }),
   );

@@ -4,11 +4,10 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
+import { createAddresses, lastMonths, ownerOf, serverKeys } from "@sotto/local/merchant/addresses";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
 import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
-  bindingSlots,
-  bindingTypedData,
   type DeploymentManifest,
   deriveKeys,
   formatViewingKeys,
@@ -54,11 +53,14 @@ type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
 const NEWS_PRICE = "0.05";
 const WEATHER_PRICE = "0.02";
 const DECIMALS = 6;
+/** How many months before this one the merchant page shows. */
+const SHOWN_MONTHS = 24;
 
 async function openNews(shared: SharedOptions, port: number): Promise<string> {
   const origin = `http://${HOST}:${port}`;
   const app = express();
   const paywall = expressPaywall({ ...shared, origin, price: NEWS_PRICE });
+  app.use("/.well-known/sotto", paywall);
   app.options("/articles/:number", paywall);
   app.get("/", (_, response) => void response.type("text").send(`GET /articles/1: ${NEWS_PRICE} USDC\n`));
   app.get("/articles/:number", paywall, ({ params, payment }, response) => {
@@ -104,16 +106,9 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
   const account = new Account(accountKey);
   const pool = { chainId: BigInt(deployment.chainId), pool: parseAddress(deployment.pool) };
   const keys = deriveKeys(seedFromWords(words), pool);
-  const [issuedAt] = bindingSlots(Date.now());
-  const binding = { wallet: parseAddress(account.address), key: keys.shieldedAddress(), ...pool, issuedAt: issuedAt! };
-  const { domain, types, message } = bindingTypedData({ ...binding, phone: "", service: "" });
+  const owner = ownerOf(keys, pool);
   const shared: SharedOptions = {
-    recipient: {
-      wallet: binding.wallet,
-      shieldedAddress: binding.key,
-      signature: await account.signTypedData(domain, types, message),
-      issuedAt: binding.issuedAt,
-    },
+    recipient: { addresses: await createAddresses(owner, account), viewingKeys: () => serverKeys(owner) },
     service,
     chain: { ...deployment, rpcUrls: [chain] },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
@@ -122,15 +117,14 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     cors: { origins: "*" },
   };
   // For the merchant page and the command line.
-  const lasting = { viewingKey: keys.viewingKey, shieldedAddress: binding.key };
-  const viewingKey = formatViewingKeys({ ownerTag: keys.ownerTag(0), keys: [lasting] }, deployment);
-  writeFileSync(join(folder, "viewing-key.json"), `${viewingKey}\n`, { mode: 0o600 });
+  const viewingKeys = owner.viewingKeys({ months: lastMonths(owner.now(), SHOWN_MONTHS) });
+  writeFileSync(join(folder, "viewing-key.json"), `${formatViewingKeys(viewingKeys, deployment)}\n`, { mode: 0o600 });
   const prepaidOf = async (origin: string, value: bigint) => ({
     ...(await keptPrepaidKeys(join(folder, "prepaid.json"), account, { ...pool, origin, values: [value] })),
     store: `sqlite:${join(folder, "prepaid.sqlite")}`,
   });
   const [news, weather] = await Promise.all([openNews(shared, newsPort), openWeather(shared, weatherPort, prepaidOf)]);
-  const recipient = binding.wallet;
+  const recipient = parseAddress(account.address);
   return [
     { name: "News", url: news, price: NEWS_PRICE, recipient },
     { name: "Weather", url: weather, price: WEATHER_PRICE, recipient },

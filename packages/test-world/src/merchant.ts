@@ -1,18 +1,19 @@
-// A merchant: what its paywall needs, and what it received by its viewing key.
+// A merchant: what its paywall needs, and what it received by its viewing keys.
 
+import { createAddresses, serverKeys } from "@sotto/local/merchant/addresses";
 import type { TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import type { ViewingKeys } from "@sotto/protocol";
-import type { PaywallChain, PaywallRecipient } from "@sotto/resource-server";
+import type { MonthRecipient, PaywallChain } from "@sotto/resource-server";
 import { MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
-import { bindingOf } from "./small-server.ts";
 import { openWallet, type WorldPlace } from "./wallets.ts";
 
 export interface Merchant {
   /** Its Ethereum account. */
   readonly account: TypedDataSigner;
   /** Options of its paywall. */
-  readonly paywall: { readonly recipient: PaywallRecipient; readonly service: string; readonly chain: PaywallChain };
+  readonly paywall: { readonly recipient: MonthRecipient; readonly service: string; readonly chain: PaywallChain };
+  /** The viewing keys of this month and the one before. */
   readonly keys: ViewingKeys;
   /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
@@ -25,8 +26,8 @@ export async function openMerchant(
 ): Promise<Merchant> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
-  const { binding, signature } = await bindingOf(world, owner, account);
-  const keys = owner.viewingKeys({ lasting: true });
+  const addresses = await createAddresses(owner, account);
+  const keys = serverKeys(owner);
   const viewing = await ViewingWallet.open({
     keys,
     chain: node.url,
@@ -39,7 +40,7 @@ export async function openMerchant(
   return {
     account,
     paywall: {
-      recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
+      recipient: { addresses },
       service: serviceUrl,
       chain: { rpcUrls: [node.url], chainId, pool },
     },

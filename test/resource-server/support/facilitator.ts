@@ -3,7 +3,6 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  decodeShieldedAddress,
   paymentSignals,
   resourceHash,
   signalsDigest,
@@ -34,7 +33,7 @@ function signToken(key: KeyObject, header: object, payload: object): string {
 
 function claimsOf({ chainId, pool, merchant }: MerchantWorld, bundle: WireBundle): Record<string, unknown> {
   const signals = bundle.publicSignals.map(BigInt);
-  const { encryptionKey, ownerTag } = decodeShieldedAddress(merchant.shieldedAddress);
+  const { encryptionKey, ownerTag } = merchant.shielded;
   const now = Math.floor(Date.now() / 1000);
   return {
     iss: `urn:sotto:${chainId}:${pool}`,

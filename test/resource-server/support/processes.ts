@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import { serialize } from "node:v8";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import type { ServerMessage, ServerOrder } from "./server-process.ts";
 
@@ -18,7 +19,7 @@ export async function startServerProcess(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
   const child: ChildProcess = fork(join(import.meta.dirname, "server-process.ts"), [], {
-    env: { ...BASE_ENVIRONMENT, SERVER_ORDER: JSON.stringify(order), ...environment },
+    env: { ...BASE_ENVIRONMENT, SERVER_ORDER: serialize(order).toString("base64"), ...environment },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -1,4 +1,5 @@
 // A server in a process of its own, which tests can kill. It sends a message when a sale begins; `/paid/slow` never ends.
+import { deserialize } from "node:v8";
 import { type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import { createPaywall, type PaywallOptions } from "@sotto/resource-server";
 import { ADAPTERS } from "./servers.ts";
@@ -18,7 +19,9 @@ const send = (message: ServerMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));
 
 try {
-  const { adapter, options, prepaid, ahead } = JSON.parse(process.env["SERVER_ORDER"] ?? "") as ServerOrder;
+  const { adapter, options, prepaid, ahead } = deserialize(
+    Buffer.from(process.env["SERVER_ORDER"] ?? "", "base64"),
+  ) as ServerOrder;
   const methods = prepaid === undefined ? [] : [prepaidTokens(prepaid)];
   const paywall = await createPaywall({ ...options, methods, clock: () => Date.now() + ahead });
   const slow = new Promise<never>(() => undefined);

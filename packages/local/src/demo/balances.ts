@@ -30,7 +30,7 @@ export async function readBalances(world: World): Promise<Balance[]> {
     inUsdc("payer, account", MINTED - DEPOSITED, await dollars(payer.account.address)),
     inUsdc("merchant, shielded", paid - LEFT_POOL, merchant.wallet.balance().total),
     inUsdc("merchant, account", WITHDRAWN, await dollars(merchant.account.address)),
-    inUsdc("merchant, seen by server", paid, merchant.server.total()),
+    inUsdc("merchant, seen by server", paid - TIP, merchant.server.total()),
     inUsdc("relayer, account", RELAYER_FEE, await dollars(relayer.address)),
     inUsdc("pool", DEPOSITED - LEFT_POOL, await dollars(world.pool)),
     inUsdc(

@@ -8,10 +8,11 @@ import { CommandError } from "@sotto/command/command";
 import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
 import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
-import { parseAddress, parseInstructions, type ViewingKey, type WireBundle } from "@sotto/protocol";
+import { describeKeys, parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { splitAmount } from "@sotto/wallet";
 import type { TransactionReceipt } from "ethers";
+import { createAddresses, serverKeys } from "../merchant/addresses.ts";
 import { createPrepaidKeys } from "../merchant/prepaid-keys.ts";
 import {
   DEPOSITED,
@@ -66,23 +67,18 @@ const link: Step = {
   async play(world) {
     const { merchant, service: registry } = world;
     const signed = await signPhoneLink(merchant.wallet, merchant.account, { phone: PHONE, service: registry.url });
-    const { phoneNumber, walletAddress, issuedAt, signature, encryptionPublicKey } = signed;
+    const { phoneNumber, walletAddress, encryptionPublicKey } = signed;
     await registry.link({ ...signed });
     await registry.phoneVerify({ phoneNumber, walletAddress, code: sentCode(world) });
     const { wallet, verified } = await registry.resolve(PHONE);
     if (!verified || wallet.toLowerCase() !== walletAddress)
       throw new CommandError("NOT_LINKED", `${PHONE} resolves to ${wallet}, expected ${walletAddress}, verified`);
-    world.recipient = {
-      wallet: walletAddress,
-      shieldedAddress: encryptionPublicKey,
-      signature,
-      issuedAt,
-      phone: PHONE,
-      service: registry.url,
-    };
+    const listed = { phone: PHONE, service: registry.url };
+    world.addresses = await createAddresses(merchant.wallet, merchant.account, listed);
     return {
       merchant: [
         `signed that payments to ${PHONE} go to the shielded address ${short(encryptionPublicKey)}`,
+        `signed an address of each of ${world.addresses.bindings.length} months, for its servers`,
         "entered the code that was sent to the phone",
         `now the number resolves to ${short(wallet)}, verified`,
       ],
@@ -122,6 +118,7 @@ const challenge: Step = {
       ["  .wallet", short(recipient.wallet)],
       ["  .shieldedAddress", short(recipient.shieldedAddress)],
       ["  .signature", `${short(recipient.signature)}, by the wallet`],
+      ["payment.schedule.digest", `${short(String(payment.schedule?.digest))}, of all months`],
       ["payment.verifyEndpoint", payment.verifyEndpoint],
       ["payment.settleEndpoint", payment.settleEndpoint],
       ["metadata.resource", metadata.resource],
@@ -129,7 +126,10 @@ const challenge: Step = {
     screen.write(`\n   GET ${url}\n   ${response.status} ${response.statusText}\n${indent(table(rows))}`);
     return {
       payer: [`sent a request without payment and got the price, ${usdc(BigInt(payment.amountBaseUnits))}`],
-      merchant: ["its servers have only the viewing key: a thief could read payments with it, but not spend"],
+      merchant: [
+        `its servers have the viewing keys of ${describeKeys(serverKeys(world.merchant.wallet))} only: a thief could read ` +
+          "what these months' addresses received, and spend nothing",
+      ],
     };
   },
 };
@@ -137,9 +137,8 @@ const challenge: Step = {
 /** Starts the servers with one shared store, so that each payment is accepted by only one of them. */
 async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const { merchant, service, pool, chain, folder } = world;
-  const [{ viewingKey }] = merchant.wallet.viewingKeys({ lasting: true }).keys as [ViewingKey];
   const shared: SharedOptions = {
-    recipient: { ...assertSet(world.recipient, "recipient"), viewingKey },
+    recipient: { addresses: assertSet(world.addresses, "addresses"), viewingKeys: serverKeys(merchant.wallet) },
     service: service.url,
     chain: { rpcUrls: [chain.url], chainId: chain.id, pool },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
@@ -305,17 +304,22 @@ const payNumber: Step = {
 };
 
 const read: Step = {
-  title: "The merchant's server reads the payments with its viewing key",
+  title: "The merchant's server reads the payments with its viewing keys",
   async play(world) {
-    const { server } = world.merchant;
-    await server.scan();
+    const { server, wallet } = world.merchant;
+    await Promise.all([server.scan(), wallet.scan()]);
     const received = server.received();
-    const expected = [...world.sales.map(({ price }) => price), TIP];
+    const expected = world.sales.map(({ price }) => price);
     const total = expected.reduce((sum, price) => sum + price, 0n);
     if (received.length !== expected.length || server.total() !== total)
       throw new CommandError(
         "NOT_READ",
         `read ${received.length} payments of ${usdc(server.total())}, expected ${expected.length} of ${usdc(total)}`,
+      );
+    if (wallet.balance().total !== total + TIP)
+      throw new CommandError(
+        "NOT_READ",
+        `the owner has ${usdc(wallet.balance().total)}, expected ${usdc(total + TIP)}`,
       );
     const counts = new Map<bigint, number>();
     for (const { amount } of received) counts.set(amount, (counts.get(amount) ?? 0) + 1);
@@ -323,8 +327,10 @@ const read: Step = {
     world.screen.write(indent(table(sums)));
     return {
       merchant: [
-        `${received.length} payments, ${usdc(total)}: exactly what was sold and sent`,
-        "this key cannot spend, and shows neither the payer nor what the owner spends",
+        `${received.length} payments, ${usdc(total)}: exactly what was sold`,
+        `these keys open the addresses of ${describeKeys(serverKeys(wallet))} only: the ${usdc(TIP)} to the phone number ` +
+          "went to the lasting address, whose key only the owner has",
+        "they cannot spend, and show neither the payer nor what the owner spends",
       ],
     };
   },

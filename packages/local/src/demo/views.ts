@@ -1,8 +1,15 @@
 // What others learn from the demo's payments: an observer of the chain from the transactions' receipts, and the service
 // from the requests it receives. This file reads nothing else.
 
-import { rangeSignals, type WireBundle, type WithdrawalCall, withdrawalSignals } from "@sotto/protocol";
-import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/wallet";
+import {
+  addMonths,
+  monthAt,
+  rangeSignals,
+  type WireBundle,
+  type WithdrawalCall,
+  withdrawalSignals,
+} from "@sotto/protocol";
+import { type DepositRequest, decodeEvent, type PoolEvent, type Wallet } from "@sotto/wallet";
 import { hexlify, id, sha256, type TransactionReceipt, toUtf8Bytes } from "ethers";
 import { TIP, usdc } from "./amounts.ts";
 import { PHONE, type SeenRequest, type World } from "./world.ts";
@@ -139,11 +146,15 @@ const utf8 = (text: string): string => hex(hexlify(toUtf8Bytes(text)));
 
 function secretsOf({ payer, merchant, sales, servers = [] }: World): Secret[] {
   // A shielded address consists of an encryption key and an owner tag.
-  const addresses = [merchant.wallet.shieldedAddress, payer.wallet.shieldedAddress].map(hex);
+  const addressesOf = ({ wallet }: { readonly wallet: Wallet }) => {
+    const month = monthAt(wallet.now());
+    return [wallet.shieldedAddress, wallet.addressOfMonth(month), wallet.addressOfMonth(addMonths(month, -1))];
+  };
+  const addresses = [merchant, payer].flatMap(addressesOf).map(hex);
   const halves = addresses.flatMap((address) => [address.slice(0, 64), address.slice(64)]);
   return [
     ...[payer.account, merchant.account].map(({ address }) => ({ what: "both accounts", bytes: hex(address) })),
-    ...halves.map((bytes) => ({ what: "both shielded addresses", bytes })),
+    ...halves.map((bytes) => ({ what: "the shielded addresses", bytes })),
     ...[...sales.map(({ price }) => price), TIP].map((price) => ({ what: "the prices", bytes: word(price) })),
     ...servers.map(({ origin }) => ({ what: "the servers' origins", bytes: utf8(origin) })),
     { what: "the phone number", bytes: utf8(PHONE) },

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import type { PayingFetch } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
 import { paint, progress, type Screen } from "@sotto/command/terminal";
-import type { DeploymentManifest } from "@sotto/protocol";
+import type { DeploymentManifest, MonthAddresses } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import type { PaywallRecipient } from "@sotto/resource-server";
 import {
   createSeedWords,
   ethersChain,
@@ -29,6 +28,7 @@ import {
 } from "ethers";
 import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
+import { serverKeys } from "../merchant/addresses.ts";
 import { MINTED } from "./amounts.ts";
 import { type Cleanup, startDemoService } from "./processes.ts";
 import type { ResourceServer } from "./resource-servers.ts";
@@ -43,7 +43,7 @@ interface Parties {
   readonly token: Contract;
   /** The wallet is deleted during the story and restored from the words. */
   readonly payer: { readonly account: HDNodeWallet; readonly words: string; wallet: Wallet };
-  /** The owner's wallet, and a server that has only the viewing key. */
+  /** The owner's wallet, and a server that has only the viewing keys of this month and the last one. */
   readonly merchant: { readonly account: HDNodeWallet; readonly wallet: Wallet; readonly server: ViewingWallet };
   /** Opens a wallet on an empty store, so that it restores everything from the seed and the chain. */
   openWallet(words: string): Promise<Wallet>;
@@ -66,8 +66,8 @@ export interface World extends Parties {
   readonly transactions: Transactions;
   /** Every paid request, with its price in base units. */
   readonly sales: { readonly price: bigint; readonly goods: string }[];
-  /** Set by the story: the recipient that a 402 names, the resource servers, and the payer's fetch. */
-  recipient?: PaywallRecipient;
+  /** Set by the story: the addresses that a 402 names, the resource servers, and the payer's fetch. */
+  addresses?: MonthAddresses;
   servers?: readonly ResourceServer[];
   pay?: PayingFetch;
 }
@@ -147,7 +147,7 @@ async function createParties(
   const wallet = await openWallet(createSeedWords());
   const server = await ViewingWallet.open({
     ...deployment,
-    keys: wallet.viewingKeys({ lasting: true }),
+    keys: serverKeys(wallet),
     store: new MemoryStore(),
   });
   const payer = { account: Account.createRandom(), words, wallet: await openWallet(words) };

@@ -1,78 +1,24 @@
 // A merchant with an address of each month, and a chain whose time a test moves to the end of a month.
 
 import {
-  addMonths,
-  assertMonthAddresses,
-  assertSchedule,
-  BINDING_SLOT_SECONDS,
-  bindingTypedData,
   decodeShieldedAddress,
-  deriveKeys,
   type Month,
-  type MonthAddresses,
   monthAt,
-  monthBindings,
   monthEnd,
-  parseAddress,
-  randomSeed,
-  scheduleTypedData,
   type ViewingKeys,
   type WalletKeys,
 } from "@sotto/protocol";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
-import { type HDNodeWallet, Wallet } from "ethers";
 import { createOwnWorld, openService, type World } from "../service.ts";
-import type { Merchant } from "./merchant.ts";
+import { createMerchant, type Merchant, type MerchantOptions } from "./merchant.ts";
 import type { Payee, Place } from "./payments.ts";
 import type { MerchantWorld } from "./world.ts";
 
-export interface MonthMerchant extends Merchant {
-  readonly account: HDNodeWallet;
-  readonly keys: WalletKeys;
-  readonly addresses: MonthAddresses;
-}
-
-export interface MonthOptions {
-  /** Default: this month. */
-  readonly firstMonth?: Month;
-  readonly months?: number;
-  readonly sequence?: number;
-  /** Default: those of a new merchant. */
-  readonly of?: Pick<MonthMerchant, "account" | "keys">;
-  /** Now, ms. */
-  readonly now?: number;
-}
-
-type TypedData = Parameters<Merchant["sign"]>[0] | ReturnType<typeof scheduleTypedData>;
-
-/** A merchant whose wallet signed its addresses of some months, and its lasting one. */
-export async function createMonthMerchant(place: Place, options: MonthOptions = {}): Promise<MonthMerchant> {
-  const pool = { chainId: BigInt(place.chainId), pool: parseAddress(place.pool) };
-  const { now = Date.now(), firstMonth = monthAt(now), months = 3, sequence = 1 } = options;
-  const { account, keys } = options.of ?? { account: Wallet.createRandom(), keys: deriveKeys(randomSeed(), pool) };
-  const wallet = parseAddress(account.address);
-  const sign = ({ domain, types, message }: TypedData) => account.signTypedData(domain, { ...types }, message);
-  const ownerTag = keys.ownerTag(0);
-  const issuedAt = Math.floor(now / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
-  const schedule = assertSchedule({
-    ...{ wallet, ...pool, ownerTag, sequence, issuedAt, firstMonth },
-    keys: Array.from({ length: months }, (_, i) => keys.ofMonth(addMonths(firstMonth, i)).shieldedAddress.slice(0, 66)),
-  });
-  const signed = monthBindings(schedule).map(async (one) => ({
-    ...one,
-    signature: await sign(bindingTypedData(one.binding)),
-  }));
-  const bindings = await Promise.all(signed);
-  const addresses = assertMonthAddresses({ schedule, signature: await sign(scheduleTypedData(schedule)), bindings });
-  const shieldedAddress = keys.shieldedAddress();
-  const lasting = { phone: "", wallet, key: shieldedAddress, ...pool, service: "", issuedAt };
-  return {
-    ...{ account, keys, addresses, wallet, shieldedAddress, issuedAt, sign },
-    shielded: decodeShieldedAddress(shieldedAddress),
-    viewingKey: keys.viewingKey,
-    signature: await sign(bindingTypedData(lasting)),
-  };
-}
+/** A merchant whose wallet signed its addresses of three months, if the options name no others. */
+export const createMonthMerchant = (place: Place, options: MerchantOptions = {}): Promise<Merchant> => {
+  const firstMonth = monthAt(options.now ?? Date.now());
+  return createMerchant(place, { firstMonth, months: 3, sequence: 1, ...options });
+};
 
 /** The merchant as the payee of an address. */
 export const payeeAt = ({ wallet }: Pick<Merchant, "wallet">, shieldedAddress: string): Payee => ({
@@ -90,7 +36,7 @@ export const keysOfMonths = (keys: WalletKeys, months: readonly Month[]): Viewin
 });
 
 export interface MonthWorld extends MerchantWorld {
-  readonly merchant: MonthMerchant;
+  readonly merchant: Merchant;
   /** The time of chain and service, ms. */
   readonly clock: () => number;
   /** Moves chain and service to a time, ms; only ahead. */

@@ -5,11 +5,10 @@ import { type MerchantWorld, ORIGIN } from "./world.ts";
 
 /** Options of a paywall in these tests, each with its own store; `changes` replaces any of them. */
 export function paywallOptions(world: MerchantWorld, changes: Partial<PaywallOptions> = {}): PaywallOptions {
-  const { wallet, shieldedAddress, signature, issuedAt } = world.merchant;
   return {
     origin: ORIGIN,
     price: "0.01",
-    recipient: { wallet, shieldedAddress, signature, issuedAt },
+    recipient: { addresses: world.merchant.addresses },
     service: world.service,
     // When the service reports a settlement, this node already knows the transaction, so there is no need to wait.
     chain: { rpcUrls: [world.node.url], chainId: world.chainId, pool: world.pool, settleWaitMs: 0 },

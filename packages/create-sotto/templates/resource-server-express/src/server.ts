@@ -7,8 +7,12 @@ const app = express();
 const paywall = sotto(options);
 
 app.get("/", (_request, response) => void response.type("text").send("GET /report costs 0.01 USDC.\n"));
+// The schedule of the recipient's addresses, which payers check.
+app.use("/.well-known/sotto", paywall);
 app.get("/report", paywall, ({ payment }, response) => {
-  response.type("text").send(`The report. ${payment?.amount} base units were paid for ${payment?.resource}.\n`);
+  response
+    .type("text")
+    .send(`The report. ${payment?.amount ?? "Some"} base units were paid for ${payment?.resource}.\n`);
 });
 
 await paywall.ready;

@@ -10,7 +10,7 @@ app.get("/", async () => "GET /report costs 0.01 USDC.\n");
 await app.register(async (paid) => {
   await paid.register(sotto, options);
   paid.get("/report", async ({ payment }) => {
-    return `The report. ${payment?.amount} base units were paid for ${payment?.resource}.\n`;
+    return `The report. ${payment?.amount ?? "Some"} base units were paid for ${payment?.resource}.\n`;
   });
 });
 

@@ -8,9 +8,11 @@ const app = new Hono();
 const paywall = sotto(options);
 
 app.get("/", (c) => c.text("GET /report costs 0.01 USDC.\n"));
+// The schedule of the recipient's addresses, which payers check.
+app.use("/.well-known/sotto/*", paywall);
 app.get("/report", paywall, (c) => {
   const payment = c.get("payment");
-  return c.text(`The report. ${payment?.amount} base units were paid for ${payment?.resource}.\n`);
+  return c.text(`The report. ${payment?.amount ?? "Some"} base units were paid for ${payment?.resource}.\n`);
 });
 
 await paywall.ready;

@@ -1,61 +1,88 @@
-// The recipient. The first start creates a wallet and an account, and writes two files that only their owner can read:
-// recipient.json receives and reads payments, which is all that the server needs; owner.json can spend the payments.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// The recipient has an address for each month. The first start writes three files into the folder of the data:
+//   owner.json         spends what the server earns: move it to a safe place
+//   addresses/*.json   the addresses of twelve months, signed by the owner; they are public
+//   viewing-keys.json  reads the payments of this month and the one before
+// While owner.json is there, the server renews the others. Later its owner delivers them: the output of `sotto view-key --next`
+// at the end of each month, and that of `sotto address schedule` once a year.
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { signBinding } from "@sotto/client";
-import { type DeploymentManifest, deriveKeys } from "@sotto/protocol";
-import type { PaywallRecipient } from "@sotto/resource-server";
-import { createSeedWords, seedFromWords } from "@sotto/wallet";
-import { Wallet as Account } from "ethers";
+import {
+  addMonths,
+  describeKeys,
+  type Month,
+  type MonthAddresses,
+  monthAt,
+  parseMonthAddresses,
+  parseViewingKeys,
+  scheduleMonths,
+  type ViewingKeys,
+} from "@sotto/protocol";
+import type { MonthRecipient, PaywallEvent } from "@sotto/resource-server";
+import { Owner, type Pool } from "./owner.ts";
 
-interface Owner {
-  readonly words: string;
-  readonly accountKey: string;
-}
-
-interface Recipient extends Omit<PaywallRecipient, "viewingKey"> {
-  readonly chainId: number;
-  readonly pool: string;
-  readonly viewingKey: string;
-}
-
-/** Reads a file, or writes it with a new value. */
-async function readOrCreate<T>(path: string, create: () => T | Promise<T>): Promise<T> {
-  if (!existsSync(path)) {
-    const text = JSON.stringify(await create(), undefined, 2);
-    writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx" });
-  }
-  return JSON.parse(readFileSync(path, "utf8")) as T;
-}
-
-export async function openRecipient(folder: string, deployment: DeploymentManifest): Promise<PaywallRecipient> {
+export async function openRecipient(
+  folder: string,
+  deployment: Pool,
+  now: () => number = Date.now,
+): Promise<MonthRecipient> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const recipient = await readOrCreate<Recipient>(join(folder, "recipient.json"), async () => {
-    const create = () => ({ words: createSeedWords(), accountKey: Account.createRandom().privateKey });
-    const owner = await readOrCreate<Owner>(join(folder, "owner.json"), create);
-    console.log(`Created ${folder}/owner.json, which spends what this server earns:\nmove it to a safe place.`);
-    return sign(owner, deployment);
-  });
-  const { chainId, pool, viewingKey, ...rest } = recipient;
-  if (chainId === deployment.chainId && pool === deployment.pool) return { ...rest, viewingKey: BigInt(viewingKey) };
-  throw new Error(
-    `${folder}/recipient.json is for the pool ${pool}; delete it, and the next start signs for ${deployment.pool}`,
-  );
+  const owner = new Owner(join(folder, "owner.json"), deployment);
+  const addresses = await openAddresses(join(folder, "addresses"), owner, deployment, now);
+  const viewingKeys = viewingKeysOf(join(folder, "viewing-keys.json"), owner, deployment, now);
+  const keys = viewingKeys();
+  const last = addresses
+    .flatMap(({ schedule }) => scheduleMonths(schedule))
+    .sort()
+    .at(-1);
+  console.log(`Addresses until ${last}; viewing keys: ${keys === undefined ? "none" : describeKeys(keys)}.`);
+  return { addresses, viewingKeys };
 }
 
-/** The account signs that the shielded address is its own. Payers check this signature. */
-async function sign({ words, accountKey }: Owner, deployment: DeploymentManifest): Promise<Recipient> {
-  const pool = { chainId: BigInt(deployment.chainId), pool: deployment.pool };
-  const keys = deriveKeys(seedFromWords(words), pool);
-  const wallet = { pool, shieldedAddress: keys.shieldedAddress(), now: Date.now };
-  const { binding, signature } = await signBinding(wallet, new Account(accountKey));
-  return {
-    chainId: deployment.chainId,
-    pool: deployment.pool,
-    wallet: binding.wallet,
-    shieldedAddress: binding.key,
-    signature,
-    issuedAt: binding.issuedAt,
-    viewingKey: `0x${keys.viewingKey.toString(16)}`,
+/** Earlier addresses stay, because payments were made to them; the server is paid at the newest. */
+async function openAddresses(
+  folder: string,
+  owner: Owner,
+  { pool }: Pool,
+  now: () => number,
+): Promise<readonly MonthAddresses[]> {
+  mkdirSync(folder, { recursive: true });
+  const read = () =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => parseMonthAddresses(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+  const all = read();
+  if (all.length === 0 && !owner.isHere()) owner.create();
+
+  const month = monthAt(now());
+  const ofPool = all.filter(({ schedule }) => schedule.pool === pool);
+  const months = ofPool.flatMap(({ schedule }) => scheduleMonths(schedule));
+  if (owner.isHere() && !months.includes(addMonths(month, 1))) {
+    await owner.writeAddresses(join(folder, `${month}.json`), month, now);
+    return read().filter(({ schedule }) => schedule.pool === pool);
+  }
+  if (ofPool.length > 0) return ofPool;
+  throw new Error(`${folder} has none for the pool ${pool}: write them with "sotto address schedule"`);
+}
+
+/** Reads the file when a month begins. Without a key, payments count, and their amounts are unknown. */
+function viewingKeysOf(path: string, owner: Owner, deployment: Pool, now: () => number) {
+  let keys: ViewingKeys | undefined;
+  let warned: Month | undefined;
+  return (): ViewingKeys | undefined => {
+    const month = monthAt(now());
+    const isComplete = () => keys?.keys.some((key) => key.month === month);
+    if (isComplete()) return keys;
+    if (owner.isHere()) owner.writeViewingKeys(path, month);
+    if (existsSync(path)) keys = parseViewingKeys(readFileSync(path, "utf8"), deployment);
+    if (!isComplete() && warned !== month)
+      console.warn(`${path} has no key of ${month}: write it with "sotto view-key --next"`);
+    warned = month;
+    return keys;
   };
+}
+
+/** Tells the operator in time. */
+export function onEvent(event: PaywallEvent): void {
+  if (event.event === "addresses")
+    console.warn(`The addresses end with ${event.month}: add new ones with "sotto address schedule", and restart.`);
 }

@@ -68,7 +68,8 @@ test("the report costs a payment", async () => {
 });
 
 test("nobody else can read the recipient's keys", () => {
-  for (const name of ["recipient.json", "owner.json"]) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
+  for (const name of ["viewing-keys.json", "owner.json"])
+    assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
 });
 
 test("a wallet pays for the report", async () => {

@@ -1,0 +1,71 @@
+// The owner's part, from secrets that the server does not need: it makes what the server is paid at and reads with. It does nothing
+// once owner.json was moved away.
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { signAddresses } from "@sotto/client";
+import {
+  addMonths,
+  type DeploymentManifest,
+  deriveKeys,
+  formatViewingKeys,
+  type Month,
+  monthAddressesJson,
+} from "@sotto/protocol";
+import { createSeedWords, seedFromWords, viewingKeysOf } from "@sotto/wallet";
+import { Wallet as Account } from "ethers";
+
+/** The pool in which the wallet is paid. */
+export type Pool = Pick<DeploymentManifest, "chainId" | "pool">;
+
+interface Secrets {
+  readonly words: string;
+  readonly accountKey: string;
+}
+
+/** The owner of the wallet that earns, and of the account that signs the wallet's addresses. */
+export class Owner {
+  readonly #path: string;
+  readonly #deployment: Pool;
+
+  /** @param path the file of the secrets */
+  constructor(path: string, deployment: Pool) {
+    this.#path = path;
+    this.#deployment = deployment;
+  }
+
+  isHere(): boolean {
+    return existsSync(this.#path);
+  }
+
+  create(): void {
+    const secrets: Secrets = { words: createSeedWords(), accountKey: Account.createRandom().privateKey };
+    write(this.#path, JSON.stringify(secrets, undefined, 2), 0o600);
+    console.log(`Created ${this.#path}, which spends what this server earns:\nmove it to a safe place.`);
+  }
+
+  /** Signs an address for each of twelve months. */
+  async writeAddresses(path: string, firstMonth: Month, now: () => number): Promise<void> {
+    const { pool, keys, account } = this.#read();
+    const addressOfMonth = (month: Month) => keys.ofMonth(month).shieldedAddress;
+    const addresses = await signAddresses({ pool, now, addressOfMonth }, account, { months: 12, firstMonth });
+    write(path, JSON.stringify(monthAddressesJson(addresses), undefined, 2), 0o644);
+  }
+
+  /** The keys of the month and of the one before. */
+  writeViewingKeys(path: string, month: Month): void {
+    const { keys } = this.#read();
+    const viewingKeys = viewingKeysOf(keys, { months: [addMonths(month, -1), month] });
+    write(path, formatViewingKeys(viewingKeys, this.#deployment), 0o600);
+  }
+
+  #read() {
+    const { words, accountKey } = JSON.parse(readFileSync(this.#path, "utf8")) as Secrets;
+    const pool = { chainId: BigInt(this.#deployment.chainId), pool: this.#deployment.pool };
+    return { pool, keys: deriveKeys(seedFromWords(words), pool), account: new Account(accountKey) };
+  }
+}
+
+/** Replaces a file at once, so that nobody reads half of it. */
+function write(path: string, text: string, mode: number): void {
+  writeFileSync(`${path}.new`, `${text}\n`, { mode });
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,129 @@
+// The recipient of the templates of resource servers, over several months.
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  AddressBook,
+  checkMonthAddresses,
+  deriveKeys,
+  formatViewingKeys,
+  parseMonth,
+  scheduleMonths,
+} from "@sotto/protocol";
+import type { MonthRecipient } from "@sotto/resource-server";
+import { anyRejection } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { seedFromWords, viewingKeysOf } from "@sotto/wallet";
+import { expect } from "chai";
+import type { Pool } from "../../packages/create-sotto/templates/resource-server/src/owner.ts";
+import { onEvent, openRecipient } from "../../packages/create-sotto/templates/resource-server/src/recipient.ts";
+
+const DEPLOYMENT = { chainId: 31337, pool: `0x${"ab".repeat(20)}` } as const;
+const ELSEWHERE = { ...DEPLOYMENT, pool: `0x${"ba".repeat(20)}` } as const;
+
+describe("the recipient of a template", () => {
+  let folder: string;
+  let now: number;
+  let log: string[];
+  const { log: print, warn } = console;
+  beforeEach(() => {
+    folder = join(temporaryFolder("recipient"), "data");
+    now = Date.parse("2026-12-31T23:58:00Z");
+    log = [];
+    console.log = (text: string) => void log.push(text);
+    console.warn = (text: string) => void log.push(`warning: ${text}`);
+  });
+  afterEach(() => {
+    console.log = print;
+    console.warn = warn;
+  });
+
+  const open = (deployment: Pool = DEPLOYMENT) => openRecipient(folder, deployment, () => now);
+  const file = (name: string) => join(folder, name);
+  const moveOwner = () => renameSync(file("owner.json"), join(folder, "..", "owner.json"));
+  const monthsOf = ({ viewingKeys }: MonthRecipient) => {
+    const keys = typeof viewingKeys === "function" ? viewingKeys() : viewingKeys;
+    return keys?.keys.map(({ month }) => month);
+  };
+  const bookOf = ({ addresses }: MonthRecipient) => new AddressBook(addresses);
+
+  it("creates the owner once, with addresses of twelve months that it signed", async () => {
+    const recipient = await open();
+    const { newest } = bookOf(recipient);
+    const months = scheduleMonths(newest.schedule);
+    expect([months[0], months.at(-1), months.length]).to.deep.equal(["2026-12", "2027-11", 12]);
+    expect(await checkMonthAddresses(newest, () => Promise.reject(new Error("no node")), now)).to.equal(undefined);
+    expect(readdirSync(folder).sort()).to.deep.equal(["addresses", "owner.json", "viewing-keys.json"]);
+    expect(log).to.deep.equal([
+      `Created ${file("owner.json")}, which spends what this server earns:\nmove it to a safe place.`,
+      "Addresses until 2027-11; viewing keys: 2026-11 to 2026-12.",
+    ]);
+    for (const name of ["owner.json", "viewing-keys.json"])
+      expect(statSync(file(name)).mode & 0o777, name).to.equal(0o600);
+    const again = await open();
+    expect(bookOf(again).newest).to.deep.equal(newest);
+    expect(log).to.have.lengthOf(3);
+  });
+
+  it("continues in January, with another address and the keys of two months", async () => {
+    const recipient = await open();
+    const before = bookOf(recipient).at(now);
+    expect(monthsOf(recipient)).to.deep.equal(["2026-11", "2026-12"]);
+    now += 240_000;
+    const after = bookOf(recipient).at(now);
+    expect([before?.month, after?.month]).to.deep.equal(["2026-12", "2027-01"]);
+    expect(after?.binding.key).not.to.equal(before?.binding.key);
+    expect(monthsOf(recipient)).to.deep.equal(["2026-12", "2027-01"]);
+    expect(readFileSync(file("viewing-keys.json"), "utf8")).to.not.contain("2026-11");
+  });
+
+  it("signs new addresses in the last month, and keeps the earlier ones", async () => {
+    await open();
+    now = Date.parse("2027-10-31T12:00:00Z");
+    expect(bookOf(await open()).newest.bindings[0]?.month).to.equal("2026-12");
+    now = Date.parse("2027-11-01T00:00:00Z");
+    const book = bookOf(await open());
+    expect(readdirSync(file("addresses"))).to.deep.equal(["2026-12.json", "2027-11.json"]);
+    expect(book.newest.bindings.map(({ month }) => month)).to.include.members(["2027-11", "2028-10"]);
+    expect(book.acceptedAt(Date.parse("2027-02-03T00:00:00Z"))).to.have.lengthOf(1);
+  });
+
+  it("continues without its owner, warns once a month, and reads keys and addresses that the owner delivers", async () => {
+    await open();
+    const { words } = JSON.parse(readFileSync(file("owner.json"), "utf8")) as { words: string };
+    moveOwner();
+    const recipient = await open();
+    now += 240_000;
+    log = [];
+    for (let i = 0; i < 3; i++) expect(monthsOf(recipient)).to.deep.equal(["2026-11", "2026-12"]);
+    expect(log).to.deep.equal([
+      `warning: ${file("viewing-keys.json")} has no key of 2027-01: write it with "sotto view-key --next"`,
+    ]);
+    expect(bookOf(recipient).at(now)?.month).to.equal("2027-01");
+    const keys = deriveKeys(seedFromWords(words), { chainId: 31337n, pool: DEPLOYMENT.pool });
+    const next = viewingKeysOf(keys, { months: ["2026-12", "2027-01"].map((month) => parseMonth(month)) });
+    writeFileSync(file("viewing-keys.json"), formatViewingKeys(next, DEPLOYMENT));
+    expect(monthsOf(recipient)).to.deep.equal(["2026-12", "2027-01"]);
+    expect(log).to.have.lengthOf(1);
+  });
+
+  it("signs anew for another pool while the owner is here, and creates no second owner later", async () => {
+    await open();
+    const owner = readFileSync(file("owner.json"), "utf8");
+    const { schedule } = bookOf(await open(ELSEWHERE)).newest;
+    expect(schedule.pool).to.equal(ELSEWHERE.pool);
+    expect(readFileSync(file("owner.json"), "utf8")).to.equal(owner);
+    moveOwner();
+    const error = await anyRejection(open());
+    expect(error.message).to.match(
+      /addresses has none for the pool 0xabab.*: write them with "sotto address schedule"$/,
+    );
+    expect(readdirSync(folder)).to.not.include("owner.json");
+  });
+
+  it("tells the operator that the addresses end", () => {
+    onEvent({ event: "addresses", month: parseMonth("2027-11"), days: 29 });
+    expect(log).to.deep.equal([
+      'warning: The addresses end with 2027-11: add new ones with "sotto address schedule", and restart.',
+    ]);
+  });
+});
