@@ -11,6 +11,7 @@ const entry: PaymentEntry = {
   decimal: "0.000001",
   recipientWallet: MERCHANT,
   recipientAddress: "0x",
+  month: "",
   resource: URL,
   transaction: "0x",
   block: 1,

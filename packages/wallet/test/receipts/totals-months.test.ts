@@ -17,7 +17,7 @@ import { nodeOf } from "../support/several-nodes.ts";
 import { URL, World } from "../support/world.ts";
 
 const AUDITOR = "Audit office, accounts of 2027";
-const [MARCH, APRIL, MAY] = ["2027-03", "2027-04", "2027-05"] as Month[];
+const [MARCH, APRIL, MAY] = ["2027-03", "2027-04", "2027-05"] as [Month, Month, Month];
 const account = new Account(`0x${"42".repeat(32)}`);
 const WALLET = account.address.toLowerCase();
 

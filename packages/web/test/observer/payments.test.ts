@@ -41,6 +41,8 @@ const entry = (fields: Partial<HistoryEntry>): HistoryEntry => ({
   transaction: "",
   block: undefined,
   digest: undefined,
+  month: "",
+  isOutsideMonth: false,
   ...fields,
 });
 

@@ -32,7 +32,8 @@ export function chainPayments(transaction: FeedTransaction): ChainPayment[] {
 /** A payment that this page is making. The wallet's history lists it only once it is complete. */
 export type Draft = Pick<HistoryEntry, "amount" | "at" | "counterparty" | "resource">;
 
-const NEW = { id: "new", kind: "payment", state: "open", transaction: "", block: undefined } as const;
+const NO_MONTH = { month: "", isOutsideMonth: false } as const;
+const NEW = { id: "new", kind: "payment", state: "open", transaction: "", block: undefined, ...NO_MONTH } as const;
 
 /** Adds the payment that is being made to the history, unless the history has it. */
 export function withDraft(
