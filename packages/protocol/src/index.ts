@@ -247,6 +247,7 @@ export {
   addressInSchedule,
   assertSchedule,
   MAX_SCHEDULE_MONTHS,
+  MAX_SEQUENCE_LEAD_SECONDS,
   type ScheduleTypedData,
   scheduleDigest,
   scheduleMonths,

@@ -122,6 +122,9 @@ describe("a schedule of addresses", () => {
     refused({ pool: null }, /pool/);
     refused({ ownerTag: 5 }, /ownerTag/);
     for (const sequence of [0, -1, 1.5, "1", 2 ** 53]) refused({ sequence }, /sequence/);
+    refused({ sequence: schedule.issuedAt + 3_601 }, /an hour after issuedAt.* a later schedule can have a higher one/);
+    const highest = { ...json, sequence: schedule.issuedAt + 3_600 };
+    expect(parseSchedule(highest).schedule.sequence, "control").to.equal(highest.sequence);
     refused({ issuedAt: schedule.issuedAt + 1 }, /multiple of 300/);
     refused({ firstMonth: "2026-13" }, /firstMonth/);
     refused({ firstMonth: "2099-12" }, /2099/);

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { phoneNumberOf, signAddresses } from "@sotto/client";
 import {
+  BINDING_LEAD_SECONDS,
   MAX_ADDRESSES_LENGTH,
   MAX_SCHEDULE_MONTHS,
+  MAX_SEQUENCE_LEAD_SECONDS,
   type Month,
   monthAddressesJson,
   monthAt,
@@ -115,7 +117,10 @@ function registrationOf({ args }: Context): { phone?: string; service?: string }
 function nextSequence({ home, now }: Context, file: string): number | undefined {
   const recorded = readIssued(home).schedule?.sequence ?? 0;
   const last = Math.max(recorded, existsSync(file) ? readSequence(file) : 0);
-  return last < Math.floor(now() / 1000) ? undefined : last + 1;
+  const seconds = Math.floor(now() / 1000);
+  // A much higher one was signed with a clock that was wrong, so no client has accepted it.
+  const isFuture = last > seconds + MAX_SEQUENCE_LEAD_SECONDS - BINDING_LEAD_SECONDS;
+  return last < seconds || isFuture ? undefined : last + 1;
 }
 
 function readSequence(file: string): number {

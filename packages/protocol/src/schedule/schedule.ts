@@ -6,7 +6,7 @@ import { describe, fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { bigIntToBytes, bytesToHex, hexToBytes } from "../hex.ts";
 import { addMonths, type Month, monthStart, parseMonth } from "../month.ts";
-import { assertField, assertInteger, assertObject, assertUint } from "../validate.ts";
+import { assertField, assertObject, assertUint } from "../validate.ts";
 
 /**
  * The statement that a wallet signs to name its addresses of several months: in each month only that month's address is paid.
@@ -21,7 +21,7 @@ export interface AddressSchedule {
   readonly pool: Address;
   /** tag_0 of the wallet, the second half of each address: the notes of every month are spent with one key. */
   readonly ownerTag: bigint;
-  /** Of two schedules of one wallet and tag, the one with the higher number counts; 1 or more. */
+  /** Of two schedules of one wallet and tag, the one with the higher number counts. 1 or more; at most an hour after issuedAt. */
   readonly sequence: number;
   /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
@@ -33,6 +33,12 @@ export interface AddressSchedule {
 
 /** Maximum months of a schedule: the bindings of its addresses, signed at the same time, live 400 days. */
 export const MAX_SCHEDULE_MONTHS = 13;
+
+/**
+ * Maximum by which a schedule's number may exceed its issuedAt: one hour. A thief of the account could otherwise sign the highest
+ * number there is, and clients would refuse every later schedule of the owner.
+ */
+export const MAX_SEQUENCE_LEAD_SECONDS = 3_600;
 
 const NAME = "AddressSchedule";
 const FIELDS: StructFields = [
@@ -60,6 +66,16 @@ function parseKeys(value: unknown, firstMonth: Month): readonly string[] {
   return Object.freeze(keys);
 }
 
+function parseSequence(value: unknown, issuedAt: number): number {
+  const max = issuedAt + MAX_SEQUENCE_LEAD_SECONDS;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
+  const got = typeof value === "number" ? String(value) : describe(value);
+  fail(
+    "SCHEDULE_INVALID",
+    `sequence must be an integer from 1 to ${max}, an hour after issuedAt, so that a later schedule can have a higher one; got ${got}`,
+  );
+}
+
 /** Schedules that `assertSchedule` returned. They are frozen, so they stay valid. */
 const checked = new WeakSet<object>();
 
@@ -74,13 +90,14 @@ export function assertSchedule(value: unknown): AddressSchedule {
     assertObject(value, "a schedule");
     const { wallet, chainId, pool, ownerTag, sequence, issuedAt, firstMonth, keys } = value as AddressSchedule;
     const first = parseMonth(firstMonth, "firstMonth");
+    const issued = assertIssuedAt(issuedAt);
     const schedule = Object.freeze({
       wallet: parseAddress(wallet, "wallet"),
       chainId: assertUint(chainId, 256, "chainId"),
       pool: parseAddress(pool, "pool"),
       ownerTag: assertField(ownerTag, "ownerTag"),
-      sequence: assertInteger(sequence, 1, Number.MAX_SAFE_INTEGER, "sequence"),
-      issuedAt: assertIssuedAt(issuedAt),
+      sequence: parseSequence(sequence, issued),
+      issuedAt: issued,
       firstMonth: first,
       keys: parseKeys(keys, first),
     });
