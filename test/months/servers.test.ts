@@ -1,7 +1,16 @@
 // What servers with wrong clocks or schedules, and thieves of a merchant's account, can do to payers and merchants.
 
 import { openPurchases, signAddresses, type WrapOptions, wrapFetch } from "@sotto/client";
-import { addMonths, type Month, type MonthAddresses, monthEnd, randomSeed, type ViewingKeys } from "@sotto/protocol";
+import {
+  addMonths,
+  bindingSlots,
+  MAX_SEQUENCE_LEAD_SECONDS,
+  type Month,
+  type MonthAddresses,
+  monthEnd,
+  randomSeed,
+  type ViewingKeys,
+} from "@sotto/protocol";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { fund } from "@sotto/test-world/wallets";
@@ -10,7 +19,7 @@ import { expect } from "chai";
 import { Merchant, type MerchantServer, openServer, PRICE, type ServerOptions } from "./support/merchant.ts";
 import { APRIL, FEBRUARY, MARCH, MAY, type MonthWorld, middleOf, openMonthWorld } from "./support/world.ts";
 
-const DAY = 86_400_000;
+const [HOUR, DAY] = [3_600_000, 86_400_000];
 
 describe("addresses of months, from the payer to the chain", function () {
   slow(this, "a chain and a service");
@@ -183,7 +192,7 @@ describe("addresses of months, from the payer to the chain", function () {
     it("disturbs payments with keys of its own and the merchant's tag, but takes none", async () => {
       const other = thief();
       const { keys } = other;
-      const sequence = Math.floor(world.time.now() / 1000) + 1_000;
+      const sequence = bindingSlots(world.time.now())[0]! + MAX_SEQUENCE_LEAD_SECONDS;
       /** The thief's encryption key with the merchant's tag. */
       const mixed = (month: Month, tag = addressOf(month).slice(66)) =>
         keys.ofMonth(month).shieldedAddress.slice(0, 66) + tag;
@@ -210,8 +219,10 @@ describe("addresses of months, from the payer to the chain", function () {
       }
       await server.close();
 
-      // A schedule with a higher number ends it.
-      const mended = await open(await merchant.sign(MAY, 2, { sequence: sequence + 1 }), { port });
+      // The thief cannot sign a number that the merchant could not exceed: an hour later, the time is higher.
+      await expectRejected("SCHEDULE_INVALID", () => other.sign(MAY, 2, { sequence: sequence + 1 }));
+      await world.travel(world.time.now() + HOUR + 1_000);
+      const mended = await open(await merchant.sign(MAY, 2), { port });
       expect(await pay(mended), "control").to.equal(addressOf(MAY));
       const wallet = await merchant.wallet();
       await wallet.scan();
