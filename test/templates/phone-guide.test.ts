@@ -1,6 +1,7 @@
 // docs/phone-registry.md and the phone section of the client's README: numbers are linked, resolved and paid.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseMonthAddresses } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -46,11 +47,11 @@ describe("phone numbers", function () {
       expect(await guide.run("link.js")).to.equal("enter-code\n");
       const unproven = await guide.attempt("resolve.js");
       expect([unproven.code, /not linked|not proven/.test(unproven.output)], unproven.output).to.deep.equal([1, true]);
-      const { wallet } = JSON.parse(readFileSync(join(guide.folder, "recipient.json"), "utf8")) as { wallet: string };
+      const { schedule } = parseMonthAddresses(JSON.parse(readFileSync(join(guide.folder, "addresses.json"), "utf8")));
       const verified = await fetch(`${world.environment["SOTTO_SERVICE"]}/phone/verify`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ phoneNumber: PHONE, walletAddress: wallet, code: world.lastCode(PHONE) }),
+        body: JSON.stringify({ phoneNumber: PHONE, walletAddress: schedule.wallet, code: world.lastCode(PHONE) }),
       });
       expect(verified.status, await verified.text()).to.equal(200);
       expect(await guide.run("resolve.js")).to.match(/^pay 0x[0-9a-fA-F]{40} at 0x[0-9a-f]{8}\.\.\n$/);

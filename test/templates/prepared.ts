@@ -43,7 +43,7 @@ async function create(world: World): Promise<Prepared> {
       const other = (name: string) => readFileSync(join(server.folder, name), "utf8");
       guide.provide("deployment.json", other("deployment.json"));
       // Signed by the account of the environment.
-      guide.provide("recipient.json", other("signed.json"));
+      guide.provide("addresses.json", other("signed.json"));
       guide.borrow("docs/client.md", "wallet.ts");
     },
   };

@@ -34,6 +34,7 @@ const PRICES = {
 /** Opens a paywall with all options from the page and the recipient that sign.ts wrote, and requests prices from it. */
 const CHECK_OPTIONS = `
 import { readFileSync } from "node:fs";
+import { parseMonthAddresses } from "@sotto/protocol";
 import { createPaywall } from "@sotto/resource-server";
 import { cors } from "./cors.ts";
 import { discovery } from "./discovery.ts";
@@ -41,7 +42,7 @@ import { options } from "./options.ts";
 import { page } from "./page.ts";
 import { prices } from "./prices.ts";
 
-const recipient = JSON.parse(readFileSync("signed.json", "utf8"));
+const recipient = { addresses: parseMonthAddresses(JSON.parse(readFileSync("signed.json", "utf8"))) };
 const paywall = await createPaywall({ ...options, ...prices, recipient, page, cors, discovery });
 await paywall.ready;
 const asked: Record<string, string | number> = {};
@@ -120,7 +121,7 @@ describe("guides for resource servers", function () {
     before(async () => {
       guide = await Guide.open(world, "packages/resource-server/README.md");
       const other = (name: string) => readFileSync(join(guide.folder, "..", "docs-resource-server-md", name), "utf8");
-      for (const name of ["deployment.json", "recipient.json"]) guide.provide(name, other(name));
+      for (const name of ["deployment.json", "addresses.json", "viewing-keys.json"]) guide.provide(name, other(name));
     });
 
     it("has only code blocks that run, or that state why they do not", () => {
