@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeShieldedAddress, paymentSignals, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
+import {
+  BASE8,
+  encodeShieldedAddress,
+  multiplyPoint,
+  paymentSignals,
+  randomField,
+  resourceDigest,
+  validUntilOf,
+} from "@sotto/protocol";
 import { clockWithin, DAY_MS } from "@sotto/test-kit/clock";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { type Answer, call, claimsOf, post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
-import { forgeBundle, merchantKey, merchantTag, settleRequest } from "@sotto/test-world/bundles";
+import { forgeBundle, merchantTag, settleRequest } from "@sotto/test-world/bundles";
 import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
 import { settleCall } from "@sotto/wallet";
 import { expect } from "chai";
@@ -199,10 +207,11 @@ describe("POST /settle", function () {
       /^quota exceeded: 2 checked proofs a day for one network; retry in \d+ (s|min|h)$/,
     );
     expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
-    const served = { encryptionKey: merchantKey, ownerTag: merchantTag };
+    // Another month's address of the wallet that is paid.
+    const served = { encryptionKey: multiplyPoint(BASE8, 7n), ownerTag: merchantTag };
     const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
     const closed = closedAfterTest(await openService(settings, clockWithin(DAY_MS)));
-    // The same wallet with another key or tag counts as another recipient.
+    // The same wallet with another tag counts as another recipient.
     const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
     expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
     // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.

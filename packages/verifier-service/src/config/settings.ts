@@ -147,7 +147,7 @@ export const SETTINGS = {
     "SOTTO_RECIPIENTS",
     list(shieldedAddress),
     "",
-    "shielded addresses to which payments are relayed, comma-separated; empty for all",
+    "one shielded address of each wallet to which payments are relayed, comma-separated; all its months' addresses count; empty for all",
   ),
   recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one shielded address per day"),
   clientQuota: setting(

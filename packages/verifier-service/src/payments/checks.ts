@@ -144,11 +144,9 @@ export function checkPolicy({ range }: PaymentStatement, config: Config): Refusa
   if (range.lowerBound < BigInt(smallestAmount))
     return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
   if (recipients.length === 0) return undefined;
-  // Checks the key that is paid, not the wallet: a payer can combine any wallet with a key of its own, and signal 0 still matches.
-  const { recipientKey, recipientTag } = range;
-  const served = recipients.some(
-    ({ encryptionKey, ownerTag }) => encryptionKey.x === recipientKey && ownerTag === recipientTag,
-  );
+  // Checks the owner of the note that is paid, which is the same for the addresses of all months. A payer can combine it with any
+  // wallet and key, but then pays that owner.
+  const served = recipients.some(({ ownerTag }) => ownerTag === range.recipientTag);
   return served
     ? undefined
     : refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this shielded address");
