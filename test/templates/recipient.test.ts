@@ -3,11 +3,20 @@ import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import {
   AddressBook,
+  addressInSchedule,
   checkMonthAddresses,
+  decodeShieldedAddress,
   deriveKeys,
+  encryptAmount,
   formatViewingKeys,
+  hintOf,
+  noteCommitment,
+  noteSecrets,
   parseMonth,
+  randomScalar,
+  SUBGROUP_ORDER,
   scheduleMonths,
+  tryDecrypt,
 } from "@sotto/protocol";
 import type { MonthRecipient } from "@sotto/resource-server";
 import { anyRejection } from "@sotto/test-kit/rejection";
@@ -118,6 +127,36 @@ describe("the recipient of a template", () => {
       /addresses has none for the pool 0xabab.*: write them with "sotto address schedule"$/,
     );
     expect(readdirSync(folder)).to.not.include("owner.json");
+  });
+
+  it("shows a thief of its folder the payments of two months, and none of another (control: the owner's words)", async () => {
+    now = Date.parse("2027-02-10T12:00:00Z");
+    await open();
+    now = Date.parse("2027-03-10T12:00:00Z");
+    const { schedule } = bookOf(await open()).newest;
+    const { words } = JSON.parse(readFileSync(file("owner.json"), "utf8")) as { words: string };
+    moveOwner();
+    const stolen = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
+      .join();
+    // Everything in the folder that may be a key.
+    const numbers = [...stolen.matchAll(/[0-9a-f]{64}/g)].map(([text]) => BigInt(`0x${text}`));
+    const found = numbers.filter((number) => number % 2n === 1n && number < SUBGROUP_ORDER);
+    const months = scheduleMonths(schedule);
+    const opened = (viewingKeys: readonly bigint[]) =>
+      months.filter((month) => {
+        const { encryptionKey, ownerTag } = decodeShieldedAddress(addressInSchedule(schedule, month) ?? "");
+        const { R, S } = encryptAmount(encryptionKey, 5n, randomScalar());
+        const { blinding, pad } = noteSecrets(S.x, R.x);
+        const recipientCommitment = noteCommitment({ amount: 5n, ownerTag, blinding });
+        const note = { ephemeralX: R.x, amountHint: hintOf(pad, 5n), recipientCommitment };
+        return tryDecrypt({ viewingKeys, ownerTag }, note) !== null;
+      });
+    expect(opened(found)).to.deep.equal(["2027-02", "2027-03"]);
+    const keys = deriveKeys(seedFromWords(words), { chainId: 31337n, pool: DEPLOYMENT.pool });
+    expect(opened(months.map((month) => keys.ofMonth(month).viewingKey))).to.deep.equal(months);
+    expect(stolen).to.not.include(words);
   });
 
   it("tells the operator that the addresses end", () => {
