@@ -29,8 +29,8 @@ import { PublishedSchedule } from "../src/paywall/published.ts";
 import { parseRecipients } from "../src/paywall/recipients.ts";
 import { ServerClock } from "../src/paywall/server-clock.ts";
 import { parseKeySet, TokenKeys } from "../src/service/token-keys.ts";
-import { addressesOf, keysOf, recipientOf, viewingKeysOf } from "./support/months.ts";
-import { DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
+import { addressesOf, keysOf, recipientOf, recipientOfLasting, viewingKeysOf } from "./support/months.ts";
+import { DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE, type TestRecipient } from "./support/payment.ts";
 
 const ISSUER = "https://pay.example/zk";
 const MINUTE_MS = 60_000;
@@ -212,8 +212,10 @@ describe("payments around the end of a month", () => {
   }
 
   /** A settled payment to a month's address. */
-  function paid(month: string, changes: PaymentChanges = {}): ProofHeader {
-    const payment = paymentTo(recipientOf(month), changes);
+  const paid = (month: string, changes?: PaymentChanges): ProofHeader => paidTo(recipientOf(month), changes);
+
+  function paidTo(recipient: TestRecipient, changes: PaymentChanges = {}): ProofHeader {
+    const payment = paymentTo(recipient, changes);
     node.answers["eth_call"] = payment.claims.digest;
     const text = `${base64({ alg: "EdDSA", kid: "a", typ: TOKEN_TYPE })}.${base64({ ...payment.claims, iss: ISSUER })}`;
     const signature = sign(null, Buffer.from(text), privateKey).toString("base64url");
@@ -299,6 +301,23 @@ describe("payments around the end of a month", () => {
     expect(await shown(await open(withKeys(undefined)), header())).to.equal("unknown");
     expect(await shown(await open(withKeys(viewingKeysOf(["2026-12"]))), header())).to.equal("unknown");
     expect(await shown(await open(withKeys(viewingKeysOf(["2026-12", "2027-01"]))), header())).to.equal(PRICE);
+  });
+
+  it("count at the lasting address of before, which nobody is asked to pay, without its viewing key", async () => {
+    const { wallet, address: shieldedAddress, ...rest } = recipientOfLasting();
+    const lasting = { wallet, shieldedAddress, signature: "0x00", issuedAt: 0 };
+    const moved = months({ addresses: addressesOf(), lasting });
+    const header = () => paidTo({ wallet, address: shieldedAddress, ...rest }, { timestamp: now });
+    expect(await shown(await open(moved), header())).to.equal("unknown");
+    expect(await shownAgain(await open(moved), header())).to.equal("recovered");
+    expect(await shown(await open(), header())).to.equal("TOKEN_CLAIMS");
+    expect(moved.addresses.map(({ binding }) => binding.key)).to.not.include(shieldedAddress);
+    expect(moved.addressAt(now).binding.key).to.equal(addressOf("2027-01"));
+    const refused = (changes: object) =>
+      expectCode("INVALID_OPTION", () => months({ addresses: addressesOf(), lasting: { ...lasting, ...changes } }));
+    expect(refused({ viewingKey: rest.viewingKey }).message).to.not.include(String(rest.viewingKey));
+    refused({ wallet: `0x${"33".repeat(20)}` });
+    refused({ shieldedAddress: "0x12" });
   });
 
   it("are checked before a settlement that nobody could use", async () => {

@@ -19,6 +19,11 @@ export interface MonthRecipient {
    * Without the key of its month, a payment is accepted with an unknown amount. Default: none.
    */
   readonly viewingKeys?: ViewingKeys | (() => ViewingKeys | undefined) | undefined;
+  /**
+   * The lasting address at which this server was paid before it had addresses of months. Payments to it still count, with an
+   * unknown amount, and nobody is asked for another. Default: none.
+   */
+  readonly lasting?: Omit<PaywallRecipient, "viewingKey"> | undefined;
 }
 
 /**

@@ -120,11 +120,13 @@ class MonthRecipients implements Recipients {
   readonly months: Months;
   readonly #book: AddressBook;
   readonly #keys: HeldKeys;
+  /** The address of before, whose key this server does not have. */
+  readonly #lasting: readonly CheckedAddress[];
   /** By the shielded address, because decoding one takes a millisecond. */
   readonly #recipients = new Map<string, Recipient>();
 
   constructor(options: MonthRecipient, deployment: Deployment) {
-    assertFields(options, "recipient", ["addresses", "viewingKeys"]);
+    assertFields(options, "recipient", ["addresses", "viewingKeys", "lasting"]);
     this.#book = asOption("recipient.addresses", () => new AddressBook(options.addresses));
     const { schedule, signature, bindings } = this.#book.newest;
     if (schedule.chainId !== deployment.chainId || schedule.pool !== deployment.pool)
@@ -134,12 +136,23 @@ class MonthRecipients implements Recipients {
       );
     this.#keys = new HeldKeys(options.viewingKeys, schedule);
     this.wallet = this.#book.wallet;
+    this.#lasting = this.#lastingOf(options, deployment);
     this.addresses = this.#book.listed;
     this.months = {
       schedule: scheduleJson({ schedule, signature }),
       lastMonth: bindings.at(-1)!.month,
       end: addressesEnd(schedule),
     };
+  }
+
+  #lastingOf({ lasting }: MonthRecipient, deployment: Deployment): readonly CheckedAddress[] {
+    if (lasting === undefined) return [];
+    if (Object(lasting).viewingKey !== undefined)
+      throw invalidOption("recipient.lasting has a viewing key, which reads every payment forever; remove it");
+    const { wallet, addresses } = new LastingRecipient(lasting, deployment);
+    if (wallet !== this.wallet)
+      throw invalidOption("recipient.lasting and recipient.addresses have different wallets; payments name one");
+    return addresses;
   }
 
   addressAt(ms: number): PaidAddress {
@@ -154,7 +167,8 @@ class MonthRecipients implements Recipients {
   }
 
   acceptedAt(ms: number): readonly CheckedAddress[] {
-    return this.#book.acceptedAt(ms).map((one) => ({ ...one, recipient: this.#recipientOf(one.binding) }));
+    const ofMonths = this.#book.acceptedAt(ms).map((one) => ({ ...one, recipient: this.#recipientOf(one.binding) }));
+    return [...ofMonths, ...this.#lasting];
   }
 
   viewingKeyOf({ binding }: PaidAddress): bigint | undefined {

@@ -57,3 +57,11 @@ export function recipientOf(month: Month | string, seed?: number): TestRecipient
   const { encryptionKey, viewingKey, shieldedAddress: address } = keys.ofMonth(parseMonth(month));
   return { wallet: WALLET, keyX: encryptionKey.x, ownerTag: keys.ownerTag(0), encryptionKey, viewingKey, address };
 }
+
+/** The same recipient with its lasting address. */
+export function recipientOfLasting(seed?: number): TestRecipient {
+  const keys = keysOf(seed);
+  const { encryptionKey, viewingKey } = keys;
+  const address = keys.shieldedAddress();
+  return { wallet: WALLET, keyX: encryptionKey.x, ownerTag: keys.ownerTag(0), encryptionKey, viewingKey, address };
+}
