@@ -13,7 +13,9 @@ import {
 
 /** A key, and the month of its address; no month: the lasting address. */
 export interface KeyOf<Key> {
+  /** Undefined for the lasting address. */
   readonly month: Month | undefined;
+  /** A viewing key or a change key. */
   readonly key: Key;
 }
 

@@ -35,7 +35,7 @@ export const tokenIdHash = (token: TokenName): Bytes32 => bytesToHex(sha256(conc
 export interface ChangeClaim {
   /** Origin at which the token was spent, such as "https://data.example". */
   readonly origin: string;
-  /** The token. */
+  /** What was spent: the id of its key, and its nonce. */
   readonly token: TokenName;
   /** SHA-256 of the blinded messages, hex with 0x; left out to ask what was charged. */
   readonly batch?: string | undefined;

@@ -4,7 +4,9 @@ import { MONTH_MARGIN_MS, type Month, monthEnd, monthStart } from "@sotto/protoc
 
 /** A range of blocks, both included. */
 export interface BlockRange {
+  /** First block, included. */
   readonly fromBlock: number;
+  /** Last block, included. */
   readonly toBlock: number;
 }
 
