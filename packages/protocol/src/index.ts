@@ -295,6 +295,8 @@ export {
   describeKeys,
   formatViewingKeys,
   MAX_VIEWING_KEYS,
+  MAX_VIEWING_KEYS_LENGTH,
+  monthsOfKeys,
   parseViewingKeys,
   type ViewingKey,
   type ViewingKeys,

@@ -60,15 +60,23 @@ export function monthRange(first: Month, last: Month): Month[] {
   return Array.from({ length: Math.max(0, end - start + 1) }, (_, i) => monthAt(startOf(start + i)));
 }
 
+/** The month of a time and, within `margin` ms of its start or end, its neighbour; none outside 2020 to 2099. */
+function monthsWithin(ms: number, margin: number): Month[] {
+  const [first, end] = [Date.UTC(FIRST_YEAR), Date.UTC(LAST_YEAR + 1)];
+  assertInteger(ms, 0, MAX_TIME, "the time");
+  if (ms < first || ms >= end) return [];
+  const times = [ms, Math.max(first, ms - margin), Math.min(end - 1, ms + margin)];
+  return [...new Set(times.map(monthAt))];
+}
+
 /**
  * The months whose addresses may be paid at a time: the month itself and, within the grace of its start or end, its neighbour.
  * @param ms since the Unix epoch
  * @throws SottoError INVALID_MONTH, INVALID_INTEGER
  */
 export function monthsAt(ms: number): Month[] {
-  const month = monthAt(ms);
-  const others = [ms - MONTH_GRACE_MS, ms + MONTH_GRACE_MS].map((time) => monthAt(Math.max(0, time)));
-  return [...new Set([month, ...others])];
+  monthAt(ms);
+  return monthsWithin(ms, MONTH_GRACE_MS);
 }
 
 /**
@@ -77,13 +85,7 @@ export function monthsAt(ms: number): Month[] {
  * @param ms since the Unix epoch
  * @throws SottoError INVALID_INTEGER
  */
-export function monthsNear(ms: number): Month[] {
-  const [first, end] = [Date.UTC(FIRST_YEAR), Date.UTC(LAST_YEAR + 1)];
-  assertInteger(ms, 0, MAX_TIME, "the time");
-  if (ms < first || ms >= end) return [];
-  const times = [ms, Math.max(first, ms - MONTH_MARGIN_MS), Math.min(end - 1, ms + MONTH_MARGIN_MS)];
-  return [...new Set(times.map(monthAt))];
-}
+export const monthsNear = (ms: number): Month[] => monthsWithin(ms, MONTH_MARGIN_MS);
 
 /**
  * Months as ranges: "2026-10 to 2026-12, 2027-02 and the lasting address"; "" if there is nothing.

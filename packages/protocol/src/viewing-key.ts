@@ -40,8 +40,8 @@ export const MAX_VIEWING_KEYS = 240;
 
 const CODE = "INVALID_KEY";
 const TYPE = "sotto-viewing-key";
-/** Maximum length of the text, characters: each key takes at most 400. */
-const MAX_LENGTH = 400 * MAX_VIEWING_KEYS + 1_000;
+/** Maximum length of the text of viewing keys, characters: each key takes at most 400. */
+export const MAX_VIEWING_KEYS_LENGTH = 400 * MAX_VIEWING_KEYS + 1_000;
 
 /** Checks that a key belongs to its address: another key would find nothing, without an error. @returns tag_0 */
 function assertOwnAddress({ viewingKey, shieldedAddress }: ViewingKey): bigint {
@@ -122,8 +122,8 @@ export function formatViewingKeys(keys: ViewingKeys, place: KeyPool): string {
 }
 
 function parseJson(text: string): unknown {
-  if (typeof text !== "string" || text.length > MAX_LENGTH)
-    fail(CODE, `viewing keys must be a text of at most ${MAX_LENGTH} characters`);
+  if (typeof text !== "string" || text.length > MAX_VIEWING_KEYS_LENGTH)
+    fail(CODE, `viewing keys must be a text of at most ${MAX_VIEWING_KEYS_LENGTH} characters`);
   try {
     return JSON.parse(trimPasted(text));
   } catch {
@@ -183,9 +183,12 @@ export function parseViewingKeys(text: string, place: KeyPool): ViewingKeys {
   });
 }
 
-/** The months of a set of keys, as `describeMonths` writes them. @throws SottoError INVALID_KEY */
+/** The months of a set of keys, in order; the lasting address has none. @throws SottoError INVALID_KEY */
+export const monthsOfKeys = (keys: ViewingKeys): Month[] =>
+  assertViewingKeys(keys).keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
+
+/** The addresses of a set of keys, as `describeMonths` writes them. @throws SottoError INVALID_KEY */
 export function describeKeys(keys: ViewingKeys): string {
-  const set = assertViewingKeys(keys);
-  const months = set.keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
-  return describeMonths(months, months.length < set.keys.length);
+  const months = monthsOfKeys(keys);
+  return describeMonths(months, months.length < keys.keys.length);
 }
