@@ -20,6 +20,7 @@ export {
   type PrepaidPrivateKey,
   type WirePrepaidKeyFile,
 } from "./core/key-file.ts";
+export type { PrepaidMerchant, WirePrepaidMerchant } from "./core/merchant.ts";
 export {
   assertMeteredValues,
   changeOf,
@@ -39,7 +40,6 @@ export {
   verifyChangeClaim,
 } from "./core/metered/claim.ts";
 export { type Contradiction, contradictions } from "./core/metered/contradictions.ts";
-export type { MeteredMerchant, WireMeteredMerchant } from "./core/metered/merchant.ts";
 export {
   type ChargeReceipt,
   formatReceipt,
@@ -82,7 +82,7 @@ export {
   meteredTermsDigest,
   meteredTermsRequest,
   meteredTermsTypedData,
-  receiptKeyOfMonth,
+  receiptKeyOfEpoch,
   ruleOfRequest,
   type TermsConflict,
   termsConflict,

@@ -1,8 +1,9 @@
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
-import { assertInteger, assertText, bytesToBigInt, fail } from "@sotto/protocol/extend";
+import { bytesToHex, hexToBytes } from "@sotto/protocol";
+import { assertInteger, assertText, bytesToBigInt } from "@sotto/protocol/extend";
 import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
+import { assertSecret } from "./ed25519.ts";
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
 import { nonceOfTokenSecret, tokenSecretInfo } from "./token-key.ts";
@@ -65,7 +66,7 @@ export function preparePrepaidPack(
   first = 0,
   version: PrepaidPackVersion = 1,
 ): PrepaidPack {
-  if (!isBytes(secret) || secret.length !== 32) fail("INVALID_KEY", "the secret of a pack must be 32 bytes");
+  assertSecret(secret, "the secret of a pack");
   assertInteger(count, 1, MAX_TOKENS, "count");
   assertInteger(first, 0, MAX_TOKENS - count, "first");
   assertInteger(version, 1, 2, "version");

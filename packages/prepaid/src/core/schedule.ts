@@ -1,15 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { type Bytes32, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
 import {
-  type Address,
-  assertUint,
-  type Bytes32,
-  bytesToHex,
-  hexToBytes,
-  parseAddress,
-  parseAmount,
-} from "@sotto/protocol";
-import {
-  assertInteger,
   assertObject,
   assertText,
   concatBytes,
@@ -23,22 +14,21 @@ import {
 } from "@sotto/protocol/extend";
 import { laterEpoch } from "./epoch.ts";
 import { encodePrepaidKey, PREPAID_SPKI_BYTES, type PrepaidKey, parsePrepaidKey } from "./key.ts";
-import { prepaidChallengeDigest } from "./token.ts";
+import {
+  decodeMerchant,
+  encodeMerchant,
+  MERCHANT_FIELDS,
+  merchantOf,
+  type PrepaidMerchant,
+  type WirePrepaidMerchant,
+} from "./merchant.ts";
 import { assertPrepaidValue, MAX_PREPAID_VALUES } from "./values.ts";
 
 /** Maximum number of epochs in one schedule. */
 export const MAX_PREPAID_EPOCHS = 12;
 
 /** A merchant's keys for several values and consecutive epochs. The merchant's wallet signs all of them at once. */
-export interface PrepaidSchedule {
-  /** The merchant's wallet, which signs the schedule. */
-  readonly wallet: Address;
-  /** EIP-155 id of the chain on which packs are paid, below 2^53. */
-  readonly chainId: bigint;
-  /** The pool in which packs are paid. */
-  readonly pool: Address;
-  /** Origin at which the tokens are spent, such as "https://data.example". */
-  readonly origin: string;
+export interface PrepaidSchedule extends PrepaidMerchant {
   /** The first epoch, such as "2026-11". */
   readonly firstEpoch: string;
   /** At most 12 values in base units, ascending, each on the grid (`isPrepaidValue`). */
@@ -49,10 +39,7 @@ export interface PrepaidSchedule {
 
 const NAME = "PrepaidSchedule";
 const FIELDS: StructFields = [
-  { name: "wallet", type: "address" },
-  { name: "chainId", type: "uint256" },
-  { name: "pool", type: "address" },
-  { name: "origin", type: "string" },
+  ...MERCHANT_FIELDS,
   { name: "firstEpoch", type: "string" },
   { name: "epochs", type: "uint64" },
   { name: "values", type: "string" },
@@ -82,18 +69,13 @@ function assertKeys(keys: PrepaidSchedule["keys"], values: number): void {
 function structOf(schedule: PrepaidSchedule) {
   return recode("INVALID_ARGUMENT", "not a schedule", () => {
     assertObject(schedule, "a schedule");
-    const { wallet, chainId, pool, origin, firstEpoch, keys } = schedule;
+    const { firstEpoch, keys } = schedule;
     const values = parseValues(schedule.values);
     assertKeys(keys, values.length);
-    prepaidChallengeDigest(origin);
     laterEpoch(firstEpoch, keys.length - 1);
     const ids = keys.flat().map(({ id }) => hexToBytes(id, 32, "id"));
     return {
-      wallet: parseAddress(wallet, "wallet"),
-      // The wire writes it as a JSON number.
-      chainId: assertUint(chainId, 53, "chainId"),
-      pool: parseAddress(pool, "pool"),
-      origin,
+      ...merchantOf(schedule),
       firstEpoch,
       epochs: keys.length,
       values: values.join(", "),
@@ -116,15 +98,7 @@ export const scheduleRequest = (schedule: PrepaidSchedule): string => typedDataR
 export const scheduleDigest = (schedule: PrepaidSchedule): Bytes32 => structDigest(NAME, FIELDS, structOf(schedule));
 
 /** The wire form of a schedule: JSON. */
-export interface WireSchedule {
-  /** The merchant's wallet, 20 bytes as lower-case hex with 0x. */
-  readonly wallet: string;
-  /** EIP-155 id. */
-  readonly chainId: number;
-  /** The pool in which packs are paid, 20 bytes as lower-case hex with 0x. */
-  readonly pool: string;
-  /** Origin at which the tokens are spent, such as "https://data.example". */
-  readonly origin: string;
+export interface WireSchedule extends WirePrepaidMerchant {
   /** The first epoch, such as "2026-11". */
   readonly firstEpoch: string;
   /** 1 to 12 values in base units, decimal, ascending. */
@@ -135,12 +109,9 @@ export interface WireSchedule {
 
 /** A schedule for JSON. @throws SottoError INVALID_ARGUMENT */
 export function encodeSchedule(schedule: PrepaidSchedule): WireSchedule {
-  const { wallet, chainId, pool, origin, firstEpoch } = structOf(schedule);
+  const { firstEpoch } = structOf(schedule);
   return {
-    wallet,
-    chainId: Number(chainId),
-    pool,
-    origin,
+    ...encodeMerchant(schedule),
     firstEpoch,
     values: schedule.values.map(String),
     keys: schedule.keys.map((row) => row.map(({ modulus }) => bytesToHex(encodePrepaidKey(modulus)))),
@@ -165,14 +136,12 @@ function parseKeys(keys: unknown): PrepaidSchedule["keys"] {
 export function decodeSchedule(wire: unknown): PrepaidSchedule {
   return recode("INVALID_ARGUMENT", "not a schedule", () => {
     assertObject(wire, "a schedule");
-    const { wallet, chainId, pool, origin, firstEpoch, values, keys } = wire as Record<keyof WireSchedule, unknown>;
+    const field = wire as Record<keyof WireSchedule, unknown>;
+    const { firstEpoch, values, keys } = field;
     if (!Array.isArray(values) || values.length > MAX_PREPAID_VALUES)
       fail("INVALID_ARGUMENT", `a schedule must have 1 to ${MAX_PREPAID_VALUES} values`);
     const schedule = {
-      wallet: parseAddress(wallet, "wallet"),
-      chainId: BigInt(assertInteger(chainId, 0, Number.MAX_SAFE_INTEGER, "chainId")),
-      pool: parseAddress(pool, "pool"),
-      origin: assertText(origin, "origin"),
+      ...decodeMerchant(field),
       firstEpoch: assertText(firstEpoch, "firstEpoch"),
       values: values.map((value, i) => parseAmount(value, `value ${i + 1}`)),
       keys: parseKeys(keys),

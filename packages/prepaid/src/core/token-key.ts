@@ -2,11 +2,10 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Bytes32, bytesToHex, isBytes } from "@sotto/protocol";
-import { assertInteger, concatBytes, fail } from "@sotto/protocol/extend";
+import { type Bytes32, bytesToHex } from "@sotto/protocol";
+import { assertInteger, concatBytes } from "@sotto/protocol/extend";
+import { assertSecret, ED25519_KEY_BYTES } from "./ed25519.ts";
 
-/** Size of a token's secret and of its public key, bytes. */
-const KEY_BYTES = 32;
 /** Index of the last token of a pack, see `preparePrepaidPack`. */
 const MAX_INDEX = 999;
 const DERIVATION = utf8ToBytes("sotto/v2/prepaid-token");
@@ -14,12 +13,6 @@ const DERIVATION = utf8ToBytes("sotto/v2/prepaid-token");
 /** HKDF's info for a token of a pack of version 2. It is longer than that of version 1, so the two never give the same bytes. */
 export const tokenSecretInfo = (index: number): Uint8Array =>
   concatBytes(DERIVATION, Uint8Array.of(index >> 8, index & 255));
-
-function assertSecret(value: unknown, name: string): Uint8Array {
-  // The message never describes a secret.
-  if (!isBytes(value) || value.length !== KEY_BYTES) fail("INVALID_KEY", `${name} must be ${KEY_BYTES} bytes`);
-  return value;
-}
 
 /**
  * The secret of a token's Ed25519 key, in a pack of version 2. The wallet derives it again when it claims change.
@@ -30,7 +23,7 @@ function assertSecret(value: unknown, name: string): Uint8Array {
  */
 export function tokenSecretOf(secret: Uint8Array, index: number): Uint8Array {
   assertSecret(secret, "the secret of a pack");
-  return expand(sha256, secret, tokenSecretInfo(assertInteger(index, 0, MAX_INDEX, "index")), KEY_BYTES);
+  return expand(sha256, secret, tokenSecretInfo(assertInteger(index, 0, MAX_INDEX, "index")), ED25519_KEY_BYTES);
 }
 
 /** The nonce of a token whose public Ed25519 key this is: its SHA-256, hex with 0x. */

@@ -3,9 +3,9 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertObject, concatBytes, fail } from "@sotto/protocol/extend";
+import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "../ed25519.ts";
 import { prepaidChallengeDigest } from "../token.ts";
 import { nonceOfTokenKey, nonceOfTokenSecret } from "../token-key.ts";
-import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
 
 const CLAIM = utf8ToBytes("sotto/v1/change-claim");
 const TOKEN_ID = utf8ToBytes("sotto/v1/prepaid-token-id");

@@ -1,6 +1,6 @@
 import { bytesToHex, SottoError } from "@sotto/protocol";
+import { isSameMerchant } from "../merchant.ts";
 import { assertList } from "./fields.ts";
-import { isSameMerchant } from "./merchant.ts";
 import {
   assertSignedReceipt,
   type ChargeReceipt,
@@ -15,7 +15,7 @@ import {
   type MeteredTerms,
   meteredEpochs,
   meteredTermsDigest,
-  receiptKeyOfMonth,
+  receiptKeyOfEpoch,
   ruleOfRequest,
   termsConflict,
 } from "./terms.ts";
@@ -84,7 +84,7 @@ function doubleReceipts(receipts: readonly SignedReceipt[]): readonly Contradict
 
 /** Whether the key of the receipt's month in one of the terms signed it. @param terms of the receipt's merchant */
 function isSigned(receipt: SignedReceipt, terms: readonly MeteredTerms[]): boolean {
-  const keys = new Set(terms.map((each) => receiptKeyOfMonth(each, receipt.receipt.epoch)));
+  const keys = new Set(terms.map((each) => receiptKeyOfEpoch(each, receipt.receipt.epoch)));
   return [...keys].some((key) => key !== undefined && verifyReceipt(receipt, key));
 }
 

@@ -2,10 +2,16 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertAmount, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertObject, assertText, describe, fail, parseAmount, readStrictJson, recode } from "@sotto/protocol/extend";
+import { assertSecret, ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
-import { assertEd25519Secret, ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "./ed25519.ts";
+import {
+  decodeMerchant,
+  encodeMerchant,
+  MERCHANT_NAMES,
+  type PrepaidMerchant,
+  type WirePrepaidMerchant,
+} from "../merchant.ts";
 import { exactFields } from "./fields.ts";
-import { decodeMerchant, encodeMerchant, type MeteredMerchant, type WireMeteredMerchant } from "./merchant.ts";
 import { assertMethod, assertTarget, type MeteredRequest } from "./route.ts";
 import { decodeUnitCounts, encodeUnitCounts, type UnitCounts } from "./units.ts";
 
@@ -14,7 +20,7 @@ export const MAX_RECEIPT_LENGTH = 12_288;
 const DOMAIN = "sotto/v1/charge-receipt\n";
 
 /** What a merchant charged for one request of a metered route. */
-export interface ChargeReceipt extends MeteredMerchant, MeteredRequest {
+export interface ChargeReceipt extends PrepaidMerchant, MeteredRequest {
   /** The UTC month in which the token was spent, such as "2026-12". The receipt key of this month signs. */
   readonly epoch: string;
   /** The token's `tokenIdHash`, hex with 0x. */
@@ -38,7 +44,7 @@ export interface SignedReceipt {
 }
 
 /** A receipt as JSON. It has no other fields. */
-export interface WireReceipt extends WireMeteredMerchant {
+export interface WireReceipt extends WirePrepaidMerchant {
   /** Such as "2026-12". */
   readonly epoch: string;
   /** 32 bytes, hex with 0x. */
@@ -58,7 +64,7 @@ export interface WireReceipt extends WireMeteredMerchant {
 }
 
 const FIELDS = [
-  ...(["wallet", "chainId", "pool", "origin"] as const),
+  ...MERCHANT_NAMES,
   ...(["epoch", "token", "method", "target", "rule", "units", "charge", "change"] as const),
 ];
 
@@ -118,14 +124,14 @@ export function assertSignedReceipt(signed: unknown): SignedReceipt {
  */
 export function signReceipt(receipt: ChargeReceipt, secret: Uint8Array): SignedReceipt {
   const message = receiptMessage(receipt);
-  const signature = bytesToHex(ed25519.sign(message, assertEd25519Secret(secret, "a receipt secret")));
+  const signature = bytesToHex(ed25519.sign(message, assertSecret(secret, "a receipt secret")));
   return assertSignedReceipt({ receipt, signature });
 }
 
 /**
  * Whether a receipt key signed a receipt. Strict verification: encodings that are not canonical and keys of small order are
  * refused.
- * @param receiptKey of the receipt's month, 32 bytes as hex with 0x; see `receiptKeyOfMonth`
+ * @param receiptKey of the receipt's month, 32 bytes as hex with 0x; see `receiptKeyOfEpoch`
  * @throws SottoError INVALID_ARGUMENT, INVALID_HEX if a value is malformed
  */
 export function verifyReceipt(signed: SignedReceipt, receiptKey: string): boolean {

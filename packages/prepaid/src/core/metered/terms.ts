@@ -10,18 +10,20 @@ import {
   typedDataOf,
   typedDataRequest,
 } from "@sotto/protocol/extend";
+import { assertEd25519Key } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
-import { MAX_PREPAID_EPOCHS } from "../schedule.ts";
-import { assertEd25519Key } from "./ed25519.ts";
-import { assertList, exactFields } from "./fields.ts";
 import {
   decodeMerchant,
   encodeMerchant,
   isSameMerchant,
-  type MeteredMerchant,
+  MERCHANT_FIELDS,
+  MERCHANT_NAMES,
   merchantOf,
-  type WireMeteredMerchant,
-} from "./merchant.ts";
+  type PrepaidMerchant,
+  type WirePrepaidMerchant,
+} from "../merchant.ts";
+import { MAX_PREPAID_EPOCHS } from "../schedule.ts";
+import { assertList, exactFields } from "./fields.ts";
 import {
   assertMethod,
   assertTarget,
@@ -53,10 +55,10 @@ export interface MeteredRouteRule extends MeteredRoute {
  * The statement that a merchant's wallet signs for its metered routes: what they cost in some months, and the keys that sign
  * receipts. In one month a request has one rule, so that every payer pays the same.
  */
-export interface MeteredTerms extends MeteredMerchant {
-  /** The first month, such as "2026-12". */
+export interface MeteredTerms extends PrepaidMerchant {
+  /** The first epoch, such as "2026-12". */
   readonly firstEpoch: string;
-  /** The Ed25519 key of each month, 32 bytes as hex with 0x; 1 to 12. */
+  /** The Ed25519 receipt key of each epoch, 32 bytes as hex with 0x; 1 to 12. */
   readonly receiptKeys: readonly string[];
   /** 1 to 64, of which no two match the same request. */
   readonly routes: readonly MeteredRouteRule[];
@@ -64,10 +66,7 @@ export interface MeteredTerms extends MeteredMerchant {
 
 const NAME = "MeteredTerms";
 const FIELDS: StructFields = [
-  { name: "wallet", type: "address" },
-  { name: "chainId", type: "uint256" },
-  { name: "pool", type: "address" },
-  { name: "origin", type: "string" },
+  ...MERCHANT_FIELDS,
   { name: "firstEpoch", type: "string" },
   { name: "epochs", type: "uint64" },
   { name: "routes", type: "string" },
@@ -149,10 +148,10 @@ export const meteredTermsRequest = (terms: MeteredTerms): string => typedDataReq
 export const meteredTermsDigest = (terms: MeteredTerms): Bytes32 => structDigest(NAME, FIELDS, structOf(terms));
 
 /** Terms as JSON. They have no other fields. */
-export interface WireMeteredTerms extends WireMeteredMerchant {
+export interface WireMeteredTerms extends WirePrepaidMerchant {
   /** Such as "2026-12". */
   readonly firstEpoch: string;
-  /** The Ed25519 key of each month, 32 bytes as hex with 0x. */
+  /** The Ed25519 receipt key of each epoch, 32 bytes as hex with 0x. */
   readonly receiptKeys: readonly string[];
   /** The routes with their rules. */
   readonly routes: readonly { readonly method: string; readonly path: string; readonly rule: WireMeteredRule }[];
@@ -170,7 +169,7 @@ export function encodeMeteredTerms(terms: MeteredTerms): WireMeteredTerms {
   };
 }
 
-const WIRE_FIELDS = ["wallet", "chainId", "pool", "origin", "firstEpoch", "receiptKeys", "routes"] as const;
+const WIRE_FIELDS = [...MERCHANT_NAMES, "firstEpoch", "receiptKeys", "routes"] as const;
 
 /**
  * Inverse of `encodeMeteredTerms`, for terms from another party. Does not check the wallet's signature.
@@ -191,18 +190,18 @@ export function decodeMeteredTerms(wire: unknown): MeteredTerms {
   });
 }
 
-/** The months of terms, in order. @throws SottoError INVALID_ARGUMENT */
+/** The epochs of terms, in order. @throws SottoError INVALID_ARGUMENT */
 export function meteredEpochs(terms: MeteredTerms): readonly string[] {
   const { firstEpoch, receiptKeys } = assertMeteredTerms(terms);
   return receiptKeys.map((_, i) => laterEpoch(firstEpoch, i));
 }
 
 /**
- * The key that signs the receipts of a month; undefined if the terms do not include the month.
+ * The key that signs the receipts of an epoch; undefined if the terms do not include it.
  * @param epoch such as "2026-12"
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING
  */
-export function receiptKeyOfMonth(terms: MeteredTerms, epoch: string): string | undefined {
+export function receiptKeyOfEpoch(terms: MeteredTerms, epoch: string): string | undefined {
   const position = meteredEpochs(terms).indexOf(laterEpoch(epoch, 0));
   return position < 0 ? undefined : terms.receiptKeys[position];
 }

@@ -19,7 +19,7 @@ import {
   meteredTermsDigest,
   meteredTermsRequest,
   meteredTermsTypedData,
-  receiptKeyOfMonth,
+  receiptKeyOfEpoch,
   ruleOfRequest,
   termsConflict,
   verifyTermsSignature,
@@ -100,11 +100,11 @@ describe("the terms of metered routes", () => {
 
   it("have a receipt key for each of their months, and for no other", () => {
     expect(meteredEpochs(terms)).to.deep.equal(["2026-12", "2027-01"]);
-    expect(receiptKeyOfMonth(terms, "2026-12")).to.equal(KEYS[0]);
-    expect(receiptKeyOfMonth(terms, "2027-01")).to.equal(KEYS[1]);
-    for (const epoch of ["2026-11", "2027-02"]) expect(receiptKeyOfMonth(terms, epoch)).to.equal(undefined);
+    expect(receiptKeyOfEpoch(terms, "2026-12")).to.equal(KEYS[0]);
+    expect(receiptKeyOfEpoch(terms, "2027-01")).to.equal(KEYS[1]);
+    for (const epoch of ["2026-11", "2027-02"]) expect(receiptKeyOfEpoch(terms, epoch)).to.equal(undefined);
     for (const epoch of ["2026-13", "", null])
-      expectCode("INVALID_STRING", () => receiptKeyOfMonth(terms, epoch as string));
+      expectCode("INVALID_STRING", () => receiptKeyOfEpoch(terms, epoch as string));
   });
 
   it("are refused if a field is missing, unknown, malformed or out of its limits", () => {

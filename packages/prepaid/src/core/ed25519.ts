@@ -25,9 +25,10 @@ export function assertEd25519Key(key: unknown, name: string): string {
   return bytesToHex(bytes);
 }
 
-/** Checks a secret; the error never describes it. @throws SottoError INVALID_KEY */
-export function assertEd25519Secret(secret: unknown, name: string): Uint8Array {
-  if (!isBytes(secret) || secret.length !== ED25519_KEY_BYTES) fail("INVALID_KEY", `${name} must be 32 bytes`);
+/** Checks an Ed25519 secret, or one from which they are derived; the error never describes it. @throws SottoError INVALID_KEY */
+export function assertSecret(secret: unknown, name: string): Uint8Array {
+  if (!isBytes(secret) || secret.length !== ED25519_KEY_BYTES)
+    fail("INVALID_KEY", `${name} must be ${ED25519_KEY_BYTES} bytes`);
   return secret;
 }
 
