@@ -12,9 +12,9 @@ const TOKEN_ID = utf8ToBytes("sotto/v1/prepaid-token-id");
 
 /** What identifies a token: the fields of a `PrepaidToken` that are neither signature nor challenge. */
 export interface TokenName {
-  /** The key that signed the token, hex with 0x. */
+  /** The id of the key that signed the token, 32 bytes as hex with 0x. */
   readonly keyId: string;
-  /** Its nonce, hex with 0x. */
+  /** The token's nonce, 32 bytes as hex with 0x. */
   readonly nonce: string;
 }
 
@@ -35,9 +35,9 @@ export const tokenIdHash = (token: TokenName): Bytes32 => bytesToHex(sha256(conc
 export interface ChangeClaim {
   /** Origin at which the token was spent, such as "https://data.example". */
   readonly origin: string;
-  /** What was spent: the id of its key, and its nonce. */
+  /** The token that was spent. */
   readonly token: TokenName;
-  /** SHA-256 of the blinded messages, hex with 0x; left out to ask what was charged. */
+  /** SHA-256 of the blinded messages, 32 bytes as hex with 0x; left out to ask what was charged. */
   readonly batch?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ChangeClaim {
 export interface ChangeClaimProof {
   /** The token's public key, 32 bytes as hex with 0x. */
   readonly publicKey: string;
-  /** Its signature of `changeClaimMessage`, 64 bytes as hex with 0x. */
+  /** The signature of `changeClaimMessage` by the token's key, 64 bytes as hex with 0x. */
   readonly signature: string;
 }
 
