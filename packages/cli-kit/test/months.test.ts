@@ -192,12 +192,12 @@ describe("keys of months", () => {
       expect(stdout).to.include("none signed");
     });
 
-    it("warns from 30 days before the end of the last month, and after it", async () => {
+    it("warns from 30 days before the last month begins, and after its end", async () => {
       await json("address", "schedule", "--months", "3", "--out", path("addresses.json"));
-      const end = monthStart(parseMonth("2027-02"));
+      const [due, end] = [at("2026-12-02T00:00"), monthStart(parseMonth("2027-02"))];
       for (const [time, expected] of [
-        [end - 30 * 86_400_000 - 1, []],
-        [end - 30 * 86_400_000, ["ADDRESSES_ENDING"]],
+        [due - 1, []],
+        [due, ["ADDRESSES_ENDING"]],
         [end - 1, ["ADDRESSES_ENDING"]],
         [end, ["ADDRESSES_ENDED"]],
       ] as const) {
@@ -205,7 +205,7 @@ describe("keys of months", () => {
         expect(await warnings(), String(end - time)).to.deep.equal(expected);
       }
       const { stdout } = await home.run(["status"]);
-      expect(stdout).to.match(/^warning: .* ended with 2027-01.*`sotto address schedule --replace --home /m);
+      expect(stdout).to.match(/^warning: .* ended with 2027-01.*`sotto address schedule --out FILE --home /m);
       await json("address", "schedule", "--out", path("addresses.json"), "--replace");
       expect(await warnings()).to.deep.equal([]);
     });

@@ -220,6 +220,7 @@ export {
   type Viewer,
 } from "./scan/scanner.ts";
 export {
+  addressesDue,
   addressesEnd,
   assertMonthAddresses,
   MAX_ADDRESSES_LENGTH,

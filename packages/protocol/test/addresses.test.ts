@@ -5,6 +5,7 @@ import {
   type Address,
   AddressBook,
   addMonths,
+  addressesDue,
   addressesEnd,
   assertMonthAddresses,
   assertSchedule,
@@ -149,6 +150,11 @@ describe("addresses of months", () => {
     expect(addressesEnd(addresses.schedule)).to.equal(monthEnd(parseMonth("2027-02")));
     const { schedule } = await sign({ months: 13, firstMonth: parseMonth("2027-01") });
     expect(addressesEnd(schedule)).to.equal((ISSUED + 400 * 86_400) * 1000);
+  });
+
+  it("are due 30 days before the last month begins", () => {
+    expect(addressesDue(parseMonth("2026-12"))).to.equal(Date.UTC(2026, 10, 1));
+    expectCode("INVALID_MONTH", () => addressesDue("2026-13" as Month));
   });
 });
 

@@ -122,32 +122,36 @@ describe("the viewing keys of a paywall", () => {
 });
 
 describe("the notice of a paywall whose addresses end", () => {
-  const end = END;
-  it("comes once a day from 30 days before the end", () => {
+  const due = Date.UTC(2026, 10, 1);
+  it("comes once a day from 30 days before the last month begins", () => {
     const events: PaywallEvent[] = [];
-    let now = end - 30 * DAY_MS - 1;
+    let now = due - 1;
     const notice = new AddressNotice({
-      months: { lastMonth: parseMonth("2026-12"), end },
+      months: { lastMonth: parseMonth("2026-12"), end: END },
       report: (event) => events.push(event),
       clock: () => now,
     });
     notice.check();
     expect(events).to.deep.equal([]);
-    for (let hour = 0; hour < 24 * 32; hour += 1) {
-      now = end - 30 * DAY_MS + hour * 3_600_000;
+    for (let hour = 0; hour < 24 * 63; hour += 1) {
+      now = due + hour * 3_600_000;
       notice.check();
     }
-    expect(events.map(({ days }) => days)).to.deep.equal(Array.from({ length: 32 }, (_, i) => 30 - i));
-    expect(events[0]).to.deep.equal({ event: "addresses", month: "2026-12", days: 30 });
+    expect(events.map(({ days }) => days)).to.deep.equal(Array.from({ length: 63 }, (_, i) => 61 - i));
+    expect(events[0]).to.deep.equal({ event: "addresses", month: "2026-12", days: 61 });
     notice.start();
     notice.close();
   });
 
-  it("is a process warning if no hook takes it", async () => {
-    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
-    createReporter({} as never)({ event: "addresses", month: parseMonth("2026-12"), days: 29 });
-    expect((await warned).message).to.match(/end with 2026-12, in 29 days.*sotto address schedule/);
-  });
+  for (const [when, days, expected] of [
+    ["before", 29, /end with 2026-12, the last month; days left: 29; .*sotto address schedule/],
+    ["after", -1, /ended with 2026-12, so nobody can pay it; .*sotto address schedule/],
+  ] as const)
+    it(`is a process warning ${when} the end if no hook takes it`, async () => {
+      const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+      createReporter({} as never)({ event: "addresses", month: parseMonth("2026-12"), days });
+      expect((await warned).message).to.match(expected);
+    });
 });
 
 describe("the path of a paywall's schedule", () => {

@@ -1,12 +1,9 @@
-import { type Month, monthEnd, monthStart } from "@sotto/protocol";
+import { addressesDue, type Month, monthEnd, monthStart } from "@sotto/protocol";
 import type { Command } from "../command.ts";
 import { table } from "../format.ts";
 import { readConfig } from "../home/config.ts";
 import { type Issued, readIssued } from "../home/months.ts";
 import { laterText, monthsText, serverMonths } from "../months.ts";
-
-/** Time before the end of a schedule's last month from which on it should be replaced, ms: 30 days. */
-const WARNING_MS = 30 * 86_400_000;
 
 /** Something that the owner should do. */
 interface Warning {
@@ -20,8 +17,8 @@ export const status: Command = {
   positionals: [],
   options: {},
   details: [
-    "It reads this folder only. It warns from 30 days before the end of the last month of the newest",
-    "schedule of addresses that was signed here, and when a resource server needs the viewing key of the next month.",
+    "It reads this folder only. It warns from 30 days before the last month of the newest schedule of addresses begins",
+    "that was signed here, and when a resource server needs the viewing key of the next month.",
     "Warnings do not change the exit code; --json lists them with codes.",
   ],
   async run({ home, now }) {
@@ -59,7 +56,7 @@ export const status: Command = {
 
 function warningsOf({ schedule, serverKeys }: Issued, now: number): Warning[] {
   const warnings: Warning[] = [];
-  if (schedule !== undefined && now >= monthEnd(schedule.lastMonth) - WARNING_MS)
+  if (schedule !== undefined && now >= addressesDue(schedule.lastMonth))
     warnings.push(ending(schedule.lastMonth, now));
   if (schedule !== undefined && now < monthStart(schedule.firstMonth))
     warnings.push({ code: "ADDRESSES_LATER", message: laterText(schedule.firstMonth) });
@@ -73,7 +70,7 @@ function warningsOf({ schedule, serverKeys }: Issued, now: number): Warning[] {
 }
 
 function ending(last: Month, now: number): Warning {
-  const remedy = "sign the next ones with `sotto address schedule --replace`";
+  const remedy = "sign the next ones into a new file with `sotto address schedule --out FILE`";
   return now >= monthEnd(last)
     ? {
         code: "ADDRESSES_ENDED",

@@ -2,7 +2,7 @@ import { assertBinding, type ShieldedAddressBinding } from "../binding/binding.t
 import { normalizeSignature } from "../binding/signature.ts";
 import { BINDING_LIFETIME_SECONDS } from "../binding/time.ts";
 import { describe, fail, recode } from "../errors.ts";
-import { type Month, monthEnd } from "../month.ts";
+import { type Month, monthEnd, monthStart } from "../month.ts";
 import { fieldsOf, parseConstant } from "../object-fields.ts";
 import { assertObject } from "../validate.ts";
 import { parseSchedule, type ScheduleJson, type SignedSchedule, scheduleJson } from "./file.ts";
@@ -11,6 +11,8 @@ import { type AddressSchedule, addressInSchedule, assertSchedule, scheduleMonths
 const CODE = "SCHEDULE_INVALID";
 const TYPE = "sotto-addresses";
 const VERSION = 1;
+/** Time between the notice and the start of the last month, ms: 30 days. */
+const NOTICE_MS = 30 * 86_400_000;
 
 /** Maximum length of the JSON of month addresses, characters: a schedule, and 13 of the longest signatures. */
 export const MAX_ADDRESSES_LENGTH = 240_000;
@@ -164,3 +166,9 @@ export function addressesEnd(schedule: AddressSchedule): number {
   const months = scheduleMonths(schedule);
   return Math.min(monthEnd(months.at(-1)!), (schedule.issuedAt + BINDING_LIFETIME_SECONDS) * 1000);
 }
+
+/**
+ * When the owner of a schedule should sign the next one, ms: 30 days before the last month begins.
+ * @throws SottoError INVALID_MONTH
+ */
+export const addressesDue = (lastMonth: Month): number => monthStart(lastMonth) - NOTICE_MS;

@@ -1,11 +1,10 @@
 // Tells the operator in time that the addresses of a paywall end.
 
+import { addressesDue } from "@sotto/protocol";
 import type { PaywallEvent } from "./events.ts";
 import type { Months } from "./recipients.ts";
 
 const DAY_MS = 86_400_000;
-/** Time from the first notice to the end, ms. */
-const NOTICE_MS = 30 * DAY_MS;
 /** Interval between comparisons with the clock, ms. */
 const CHECK_MS = 3_600_000;
 
@@ -24,11 +23,11 @@ export class AddressNotice {
     this.#parts = parts;
   }
 
-  /** Reports once a day from 30 days before the end of the last month. */
+  /** Reports once a day from 30 days before the last month begins. */
   check(): void {
     const { months, report, clock } = this.#parts;
     const now = clock();
-    if (now < months.end - NOTICE_MS || now < this.#last + DAY_MS) return;
+    if (now < addressesDue(months.lastMonth) || now < this.#last + DAY_MS) return;
     this.#last = now;
     report({ event: "addresses", month: months.lastMonth, days: Math.floor((months.end - now) / DAY_MS) });
   }

@@ -25,7 +25,7 @@ export interface PaywallEventNames {
   readonly unavailable: true;
   /** An error of the server's own. */
   readonly trouble: true;
-  /** The addresses of months end within 30 days. Once a day. */
+  /** The last month of the addresses begins within 30 days, or has begun. Once a day. */
   readonly addresses: true;
 }
 

@@ -118,14 +118,18 @@ export class Opening {
 
 /**
  * Returns the function that reports events to the operator. It ignores exceptions of the hook. Without a hook, a
- * paywall that cannot open emits one process warning per reason instead of waiting silently, and one a day before its
- * addresses end.
+ * paywall that cannot open emits one process warning per reason instead of waiting silently, and one a day while its
+ * addresses are due.
  */
 export function createReporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
   const warned = new Set<string>();
   const warn = ({ event, error, month, days }: PaywallEvent) => {
     if (event === "addresses") {
-      const message = `the addresses of this paywall end with ${month}, in ${days} days; sign more with \`sotto address schedule\``;
+      const ends =
+        Number(days) < 0
+          ? `ended with ${month}, so nobody can pay it`
+          : `end with ${month}, the last month; days left: ${days}`;
+      const message = `the addresses of this paywall ${ends}; sign the next ones with \`sotto address schedule\``;
       process.emitWarning(message, { type: "SottoWarning", code: "ADDRESSES_END" });
       return;
     }
