@@ -268,7 +268,12 @@ export {
   senderNonce,
 } from "./secrets.ts";
 export { SEED_TYPED_DATA, seedFromSignature } from "./seed-signature.ts";
-export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./shielded-address.ts";
+export {
+  addressOwnerTag,
+  decodeShieldedAddress,
+  encodeShieldedAddress,
+  type ShieldedAddress,
+} from "./shielded-address.ts";
 export {
   createErrorClass,
   type DefinedError,

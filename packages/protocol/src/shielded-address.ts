@@ -35,3 +35,9 @@ export function decodeShieldedAddress(hex: unknown): ShieldedAddress {
     throw new ProtocolError("INVALID_SHIELDED_ADDRESS", `not a shielded address: ${reason}`, {}, { cause });
   }
 }
+
+/**
+ * tag_0 of the wallet that owns what an address receives: the addresses of all its months have it.
+ * @throws SottoError INVALID_SHIELDED_ADDRESS
+ */
+export const addressOwnerTag = (shieldedAddress: unknown): bigint => decodeShieldedAddress(shieldedAddress).ownerTag;

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import {
   addMonths,
+  addressOwnerTag,
   BASE8,
   bytesToHex,
   decodeShieldedAddress,
@@ -72,7 +73,7 @@ describe("keys", () => {
         expect(keys.encryptionKey).to.deep.equal(multiplyPoint(BASE8, keys.viewingKey));
         const { encryptionKey, ownerTag } = decodeShieldedAddress(keys.shieldedAddress());
         expect(encryptionKey).to.deep.equal(keys.encryptionKey);
-        expect(ownerTag).to.equal(keys.ownerTag(0));
+        expect([ownerTag, addressOwnerTag(keys.shieldedAddress())]).to.deep.equal(Array(2).fill(keys.ownerTag(0)));
       }),
       runs(10),
     );

@@ -1,4 +1,4 @@
-import { decodeShieldedAddress } from "@sotto/protocol";
+import { addressOwnerTag } from "@sotto/protocol";
 import type { WalletNote } from "@sotto/wallet";
 import { assertReceipt } from "@sotto/wallet/receipts";
 import { confirm, YES } from "../ask.ts";
@@ -85,8 +85,7 @@ async function noteOfReceipt(session: Session, file: string, shieldedAddress: st
     challenge: refundChallenge(shieldedAddress),
   });
   // The addresses of all months have the wallet's tag; `findNote` says whether it was paid at one of them.
-  const tagOf = (address: string) => decodeShieldedAddress(address).ownerTag;
-  if (tagOf(checked.recipient.shieldedAddress) !== tagOf(wallet.shieldedAddress))
+  if (addressOwnerTag(checked.recipient.shieldedAddress) !== addressOwnerTag(wallet.shieldedAddress))
     throw new CliError("REFUSED", "the receipt is for a payment to another recipient");
   return findNote(session, ({ leafIndex }) => leafIndex === checked.leafIndex);
 }

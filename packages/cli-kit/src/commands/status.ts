@@ -56,8 +56,7 @@ export const status: Command = {
 
 function warningsOf({ schedule, serverKeys }: Issued, now: number): Warning[] {
   const warnings: Warning[] = [];
-  if (schedule !== undefined && now >= addressesDue(schedule.lastMonth))
-    warnings.push(ending(schedule.lastMonth, now));
+  if (schedule !== undefined && now >= addressesDue(schedule.lastMonth)) warnings.push(ending(schedule.lastMonth, now));
   if (schedule !== undefined && now < monthStart(schedule.firstMonth))
     warnings.push({ code: "ADDRESSES_LATER", message: laterText(schedule.firstMonth) });
   const [, needed] = serverMonths(now);

@@ -1,5 +1,5 @@
 // How the proof of a private payment is presented in the header of another method: that of its 402, or of the journal.
-import { decodeShieldedAddress } from "@sotto/protocol";
+import { addressOwnerTag } from "@sotto/protocol";
 import { type Context, store } from "../purchase/context.ts";
 import { assertHeaderLimit } from "../purchase/header.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
@@ -97,17 +97,15 @@ export function envelopeOf({ by, terms: { header, kept } }: Foreign): Envelope {
   return { method: by.name, header, kept };
 }
 
-const ownerTag = (shieldedAddress: string): bigint => decodeShieldedAddress(shieldedAddress).ownerTag;
-
 /**
- * Whether terms, which nobody has checked, ask for exactly the payment of a record. Its address may be that of the month before:
- * the server takes the payments of a month after its end.
+ * Whether terms, which nobody has checked, ask for exactly the payment of a record. The record may name the address of the month
+ * before, because a server still takes payments to it.
  */
 function isSamePayment({ instructions: { payment, metadata } }: PrivateTerms, record: PurchaseRecord): boolean {
   const { wallet, shieldedAddress } = payment.recipient;
   const service = payment.verifyEndpoint.replace(/\/verify$/, "");
   const known = record.recipient.shieldedAddress;
-  if (ownerTag(shieldedAddress) !== ownerTag(known)) return false;
+  if (addressOwnerTag(shieldedAddress) !== addressOwnerTag(known)) return false;
   return sameTerms(record, {
     recipient: { wallet, shieldedAddress: known },
     price: payment.amountBaseUnits,

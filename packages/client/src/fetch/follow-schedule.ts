@@ -1,8 +1,8 @@
 // Which address a recipient may be paid at: that of the month, as the recipient's newest address schedule lists it.
 import { abortable, signatureCall } from "@sotto/chain";
 import {
+  addressOwnerTag,
   checkSchedule,
-  decodeShieldedAddress,
   foreign,
   MAX_SCHEDULE_LENGTH,
   type MessagePart,
@@ -79,7 +79,7 @@ export async function followSchedule(
 ): Promise<PayableAddress> {
   const { store } = payer;
   const { host } = new URL(source.origin);
-  const owner = { wallet, ownerTag: decodeShieldedAddress(shieldedAddress).ownerTag };
+  const owner = { wallet, ownerTag: addressOwnerTag(shieldedAddress) };
   const known = await storedSchedule(store, owner);
   const fresh =
     named === undefined || named.digest === known?.digest ? undefined : await readSchedule(payer, owner, named, source);

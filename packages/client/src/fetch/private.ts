@@ -1,4 +1,4 @@
-import { decodeShieldedAddress, MONTH_GRACE_MS } from "@sotto/protocol";
+import { addressOwnerTag, MONTH_GRACE_MS } from "@sotto/protocol";
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
@@ -239,7 +239,7 @@ export class PrivatePayment implements OpenMethod {
       await pinHost(
         this.#wallet.store,
         host,
-        { wallet, ownerTag: String(decodeShieldedAddress(shieldedAddress).ownerTag) },
+        { wallet, ownerTag: String(addressOwnerTag(shieldedAddress)) },
         this.#options.confirmRecipient,
       );
     await address.keep();

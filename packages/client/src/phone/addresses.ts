@@ -3,13 +3,13 @@ import {
   type AddressSchedule,
   addMonths,
   addressesEnd,
+  addressOwnerTag,
   assertMonthAddresses,
   assertSchedule,
   BINDING_LIFETIME_SECONDS,
   bindingSlots,
   bindingTypedData,
   type Deployment,
-  decodeShieldedAddress,
   MAX_SCHEDULE_MONTHS,
   type Month,
   type MonthAddresses,
@@ -83,7 +83,7 @@ export async function signAddresses(
   const { chainId, pool } = wallet.pool;
   const schedule = assertSchedule({
     ...{ wallet: await addressOf(signer), chainId, pool: pool as Address, issuedAt, firstMonth: first },
-    ownerTag: decodeShieldedAddress(addresses[0]!).ownerTag,
+    ownerTag: addressOwnerTag(addresses[0]!),
     sequence: sequence ?? Math.floor(wallet.now() / 1000),
     keys: addresses.map((address) => address.slice(0, 66)),
   });

@@ -1,4 +1,4 @@
-import { decodeShieldedAddress, type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
+import { addressOwnerTag, type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
 import type { SottoService, Wallet } from "@sotto/wallet";
 import { PhonePaymentError } from "./errors.ts";
 import { keepMapping, knownMapping, MAPPING_CACHE_MS } from "./known.ts";
@@ -36,7 +36,7 @@ function mismatch(
 /** The owner of the notes that an address receives. An address that is malformed is equal to itself only. */
 function tagOf(shieldedAddress: unknown): unknown {
   try {
-    return decodeShieldedAddress(shieldedAddress).ownerTag;
+    return addressOwnerTag(shieldedAddress);
   } catch (error) {
     if (error instanceof SottoError) return shieldedAddress;
     throw error;

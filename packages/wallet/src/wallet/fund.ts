@@ -1,5 +1,5 @@
 import { approveCall, type ContractCall, type DepositRequest, depositCall } from "@sotto/chain/ethers";
-import { assertAmount, decodeShieldedAddress, parseAddress } from "@sotto/protocol";
+import { addressOwnerTag, assertAmount, parseAddress } from "@sotto/protocol";
 import { randomBytes, toBigInt } from "ethers";
 import { WalletError } from "../errors.ts";
 import { DEPOSIT_GAP } from "../scan/scanner.ts";
@@ -78,7 +78,7 @@ export async function signedDeposit(core: WalletCore, options: AuthorizeOptions)
   if (typeof options.account?.signTypedData !== "function")
     throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
   const sponsor = options.sponsor && {
-    ownerTag: decodeShieldedAddress(options.sponsor.shieldedAddress).ownerTag,
+    ownerTag: addressOwnerTag(options.sponsor.shieldedAddress),
     fee: assertAmount(options.sponsor.fee, "sponsor.fee"),
   };
   const amounts = parseDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
