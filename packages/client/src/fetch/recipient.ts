@@ -2,6 +2,7 @@ import { abortable, signatureCall } from "@sotto/chain";
 import { bindingOfInstructions, checkBinding } from "@sotto/protocol";
 import { type Store, type StoredRecord, type Wallet, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
+import { putChecked } from "../put-checked.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 
@@ -41,9 +42,6 @@ export async function assertRecipient(
 }
 
 const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
-
-/** Maximum attempts if other payments write the pin at the same time. */
-const TRIES = 10;
 
 /** The wallet that is paid, and the owner of the notes. The encryption key may differ from month to month. */
 export interface PinnedRecipient {
@@ -95,17 +93,12 @@ export async function pinHost(
   offered: PinnedRecipient,
   confirm: ConfirmRecipient | undefined,
 ): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const record = await store.get(pinKey(host));
+  await putChecked(store, pinKey(host), async (record) => {
     const known = parsePin(record, host);
-    if (known?.wallet === offered.wallet && known.ownerTag === offered.ownerTag) return;
+    if (known?.wallet === offered.wallet && known.ownerTag === offered.ownerTag) return undefined;
     const change = known !== undefined && { host, known: known.wallet, offered: offered.wallet };
     if (change && !isSame(known, offered) && (await confirm?.(change)) !== true)
       throw changed(host, known.wallet, offered.wallet);
-    try {
-      return await store.put(pinKey(host), { host, ...offered }, record?.version ?? 0);
-    } catch (error) {
-      if (!(error instanceof WalletError) || error.code !== "STORE_CONFLICT" || tries >= TRIES) throw error;
-    }
-  }
+    return { host, ...offered };
+  });
 }

@@ -2,6 +2,7 @@
 import { addMonths, type Month, parseMonth, type SignedSchedule, scheduleDigest, scheduleJson } from "@sotto/protocol";
 import { type Store, type StoredRecord, type StoreValue, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
+import { putChecked } from "../put-checked.ts";
 import { FetchError } from "./errors.ts";
 
 /** A recipient: its wallet, and the owner of its notes. */
@@ -20,9 +21,6 @@ export interface KnownSchedule {
   /** The first halves of its addresses, hex with 0x. */
   readonly keys: readonly string[];
 }
-
-/** Maximum attempts if other payments write the record at the same time. */
-const TRIES = 10;
 
 const keyOf = ({ wallet, ownerTag }: ScheduleOwner): string => `schedule/${hashText(`${wallet} ${ownerTag}`)}`;
 
@@ -90,16 +88,10 @@ export function assertNewest(known: KnownSchedule | undefined, offered: KnownSch
  */
 export async function keepSchedule(store: Store, signed: SignedSchedule, host: string): Promise<void> {
   const offered = knownOf(signed);
-  for (let tries = 1; ; tries += 1) {
-    const record = await store.get(keyOf(signed.schedule));
+  await putChecked(store, keyOf(signed.schedule), async (record) => {
     const known = parseRecord(record);
     assertNewest(known, offered, host);
-    if (known?.digest === offered.digest) return;
-    const value = { ...scheduleJson(signed), digest: offered.digest } as unknown as StoreValue;
-    try {
-      return await store.put(keyOf(signed.schedule), value, record?.version ?? 0);
-    } catch (error) {
-      if (!(error instanceof WalletError) || error.code !== "STORE_CONFLICT" || tries >= TRIES) throw error;
-    }
-  }
+    if (known?.digest === offered.digest) return undefined;
+    return { ...scheduleJson(signed), digest: offered.digest } as unknown as StoreValue;
+  });
 }

@@ -1,5 +1,6 @@
 import { type Store, type StoredRecord, WalletError } from "@sotto/wallet";
 import { hashText } from "../purchase/hash.ts";
+import { putChecked } from "../put-checked.ts";
 import { PhonePaymentError } from "./errors.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 
@@ -37,9 +38,6 @@ export interface ChangeOptions {
 
 /** The hash only makes a key of fixed length. It hides nothing, because anyone can hash all numbers. */
 const pinKey = (phone: string): string => `pin/phone/${hashText(phone)}`;
-
-/** Maximum attempts if other payments write the pin at the same time. */
-const TRIES = 10;
 
 function parsePin(record: StoredRecord | undefined): PhonePin | undefined {
   if (record === undefined) return undefined;
@@ -105,16 +103,11 @@ async function assertAccepted(change: PhoneChange, { acceptChange, confirmChange
 export async function pinPhone(store: Store, recipient: PhoneRecipient, options: ChangeOptions): Promise<void> {
   const { phone, wallet, shieldedAddress, issuedAt, registry } = recipient;
   const offered: PhonePin = { wallet, shieldedAddress, issuedAt, registry };
-  for (let tries = 1; ; tries += 1) {
-    const record = await store.get(pinKey(phone));
+  await putChecked(store, pinKey(phone), async (record) => {
     const known = parsePin(record);
     const found = standing(known, offered);
     if (known !== undefined && found === "changed") await assertAccepted({ phone, known, offered }, options);
-    if (known !== undefined && found === "known" && offered.issuedAt <= known.issuedAt) return;
-    try {
-      return await store.put(pinKey(phone), { ...offered }, record?.version ?? 0);
-    } catch (error) {
-      if (!(error instanceof WalletError) || error.code !== "STORE_CONFLICT" || tries >= TRIES) throw error;
-    }
-  }
+    if (known !== undefined && found === "known" && offered.issuedAt <= known.issuedAt) return undefined;
+    return { ...offered };
+  });
 }
