@@ -1,6 +1,6 @@
 // `@sotto/prepaid`: prepaid tokens, which are blind RSA signatures (RFC 9474) in the token structure of RFC
 // 9578, type 2.
-export { epochOf, laterEpoch, redeemsAt, redemptionOf, signsAt } from "./core/epoch.ts";
+export { changeEpochAt, epochOf, laterEpoch, redeemsAt, redemptionOf, signsAt } from "./core/epoch.ts";
 export { generatePrepaidKey } from "./core/generate.ts";
 export {
   encodePrepaidKey,
@@ -89,6 +89,39 @@ export {
   type WireMeteredTerms,
 } from "./core/metered/terms.ts";
 export { assertUnitCounts, MAX_METERED_UNITS, type UnitCounts } from "./core/metered/units.ts";
+export {
+  type ChangeAnswer,
+  type ChangeRequest,
+  changeClaimOf,
+  decodeMeteredOffer,
+  encodeMeteredOffer,
+  formatChangeAnswer,
+  formatChangeRequest,
+  formatChargeHeader,
+  formatSwapAnswer,
+  formatSwapRequest,
+  formatTermsAnswer,
+  MAX_METERED_BODY_BYTES,
+  MAX_METERED_TERMS,
+  MAX_TERMS_ANSWER_BYTES,
+  METERED_CHARGE_HEADER,
+  METERED_RULE_HEADER,
+  type MeteredOffer,
+  PREPAID_CHANGE_PATH,
+  PREPAID_SWAP_PATH,
+  PREPAID_TERMS_PATH,
+  parseChangeAnswer,
+  parseChangeRequest,
+  parseChargeHeader,
+  parseRuleHeader,
+  parseSwapAnswer,
+  parseSwapRequest,
+  parseTermsAnswer,
+  type SwapRequest,
+  swapHash,
+  swapTokens,
+  type WireMeteredOffer,
+} from "./core/metered/wire.ts";
 export {
   PREPAID_PACK_SIZES,
   type PrepaidPack,

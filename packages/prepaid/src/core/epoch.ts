@@ -65,3 +65,19 @@ export const redemptionOf = (epoch: string): readonly [from: number, until: numb
  * @throws SottoError INVALID_INTEGER, INVALID_STRING
  */
 export const redeemsAt = (epoch: string, time: number): boolean => isWithin(time, redemptionOf(epoch));
+
+/** For so long before its tokens end, a month signs no more change: its payers would have too little time to spend it. */
+const CHANGE_ENDS_BEFORE_MS = 7 * 86_400_000;
+
+/**
+ * The epoch whose keys sign the change of a token that is spent at `time`: the token's own, and from seven days before its
+ * tokens end the next one. Also the latest epoch into which tokens of `epoch` can be swapped then.
+ * @param epoch of the spent token, such as "2026-11"
+ * @param time milliseconds, also one that is in no epoch
+ * @throws SottoError INVALID_INTEGER, INVALID_STRING
+ */
+export function changeEpochAt(epoch: string, time: number): string {
+  const [, until] = redemptionOf(epoch);
+  const isOwn = isWithin(time, [Number.NEGATIVE_INFINITY, until - CHANGE_ENDS_BEFORE_MS]);
+  return isOwn ? epoch : laterEpoch(epoch, 1);
+}
