@@ -216,8 +216,8 @@ describe("POST /settle", function () {
     expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
     // Verifications do not count against the recipient's quota, so nobody can use them to block real payers.
     const bundle = forgeBundle(world, { root });
-    // The quota applies to the key that is paid, regardless of the named wallet.
-    const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
+    // The quota applies to the owner that is paid, regardless of the named wallet and key.
+    const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` }, { key: served.encryptionKey });
     const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
     const paid = await settle(settleRequest(bundle, token), closed);
     expect(paid.body["status"]).to.equal("success");

@@ -40,6 +40,8 @@ export interface Lies {
   readonly bundle?: Partial<WireBundle>;
   /** An owner tag of the payer, sent with the merchant's wallet. */
   readonly ownerTag?: bigint;
+  /** An encryption key of the payer, sent with the merchant's tag. */
+  readonly key?: Point;
 }
 
 /** The service's tests pay to the same key in every pool. */
@@ -54,13 +56,13 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
   const { root, amount = 1_000_000n, recipient = RECIPIENT, resourceUrl = RESOURCE } = payment;
   const { lowerBound = amount, upperBound = (amount * 11n) / 10n, timestamp = Date.now() } = payment;
   const { nullifier = randomField(), senderCommitment = randomField() } = payment;
-  const { ownerTag = merchantTag } = lies;
-  const { R, C } = encryptAmount(merchantKey, amount, randomScalar());
+  const { ownerTag = merchantTag, key = merchantKey } = lies;
+  const { R, C } = encryptAmount(key, amount, randomScalar());
   const place = { chainId: BigInt(world.chainId), pool: world.pool };
   const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
   const publicSignals = apply(
     [
-      recipientSignal({ wallet: recipient, keyX: merchantKey.x, ownerTag }, senderCommitment),
+      recipientSignal({ wallet: recipient, keyX: key.x, ownerTag }, senderCommitment),
       paymentContext({ ...place, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
       R.x,
       hiddenCipherX(C.x, senderCommitment),
@@ -73,7 +75,7 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
     ],
     lies.publicSignals,
   );
-  const amountSignals = apply([R.x, C.x, merchantKey.x, ownerTag, lowerBound, upperBound], lies.amountPublicSignals);
+  const amountSignals = apply([R.x, C.x, key.x, ownerTag, lowerBound, upperBound], lies.amountPublicSignals);
   return {
     ...proveWithTrapdoor("payment", publicSignals),
     encryptedAmount: packCiphertext({ R, C }),

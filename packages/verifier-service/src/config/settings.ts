@@ -147,9 +147,14 @@ export const SETTINGS = {
     "SOTTO_RECIPIENTS",
     list(shieldedAddress),
     "",
-    "one shielded address of each wallet to which payments are relayed, comma-separated; all its months' addresses count; empty for all",
+    "one shielded address of each wallet that is served, comma-separated; the wallet's addresses of all months count; empty serves everyone",
   ),
-  recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one shielded address per day"),
+  recipientQuota: setting(
+    "SOTTO_RECIPIENT_QUOTA",
+    integer(0),
+    "100000",
+    "payments per day to one wallet, at the addresses of all its months",
+  ),
   clientQuota: setting(
     "SOTTO_CLIENT_QUOTA",
     integer(0),

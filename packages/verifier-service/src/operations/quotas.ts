@@ -47,23 +47,13 @@ export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, clien
   networkQuotas("client", client, clientQuota);
 
 /**
- * The shielded address that is paid, in decimal: x of its encryption key, and its owner tag. Quotas do not use the
- * wallet, because a payer can combine any wallet with a key of its own.
+ * The quota that a queued payment counts for: that of the owner that is paid. A payer can name any wallet and key, so they do
+ * not count. Payments that are only verified cost no gas and do not count either, so that nobody can exhaust an owner's quota
+ * with them.
+ * @param ownerTag decimal
  */
-export interface PaidAddress {
-  readonly keyX: string;
-  readonly ownerTag: string;
-}
-
-/**
- * The quota that a queued payment counts for: its recipient's. Payments that are only verified cost no gas and do not
- * count, so that nobody can exhaust a recipient's quota with them.
- */
-export function recipientQuota(
-  { recipientQuota: limit }: Pick<Config, "recipientQuota">,
-  { keyX, ownerTag }: PaidAddress,
-): Quota {
-  return { key: `recipient:${keyX}:${ownerTag}`, limit, window: DAY_MS };
+export function recipientQuota({ recipientQuota: limit }: Pick<Config, "recipientQuota">, ownerTag: string): Quota {
+  return { key: `recipient:${ownerTag}`, limit, window: DAY_MS };
 }
 
 /**

@@ -144,10 +144,8 @@ export function checkPolicy({ range }: PaymentStatement, config: Config): Refusa
   if (range.lowerBound < BigInt(smallestAmount))
     return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
   if (recipients.length === 0) return undefined;
-  // Checks the owner of the note that is paid, which is the same for the addresses of all months. A payer can combine it with any
-  // wallet and key, but then pays that owner.
+  // The owner is the same at the addresses of all months. A payer can name any wallet and key, but the note belongs to this
+  // owner.
   const served = recipients.some(({ ownerTag }) => ownerTag === range.recipientTag);
-  return served
-    ? undefined
-    : refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this shielded address");
+  return served ? undefined : refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this wallet");
 }

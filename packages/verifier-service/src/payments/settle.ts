@@ -66,9 +66,8 @@ export async function queueReserved(
 ): Promise<Operation | undefined> {
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
-  const { recipientKey, recipientTag } = rangeSignals((JSON.parse(bundle) as WireBundle).amountPublicSignals);
-  const paid = { keyX: recipientKey, ownerTag: recipientTag };
-  const quota = recipientQuota(config, paid);
+  const { recipientTag } = rangeSignals((JSON.parse(bundle) as WireBundle).amountPublicSignals);
+  const quota = recipientQuota(config, recipientTag);
   const again = (client: string) => clientQuotas(config, client);
   const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);
   if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
