@@ -20,7 +20,13 @@ import {
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { slow } from "@sotto/test-kit/slow";
-import { keysOfMonths, type MonthWorld, openMonthWorld, payeeAt } from "@sotto/test-world/paywall/months";
+import {
+  createMonthMerchant,
+  keysOfMonths,
+  type MonthWorld,
+  openMonthWorld,
+  payeeAt,
+} from "@sotto/test-world/paywall/months";
 import { openPaywall } from "@sotto/test-world/paywall/options";
 import { headerOf, showing } from "@sotto/test-world/paywall/payments";
 import {
@@ -57,7 +63,6 @@ describe("a resource server at the end of a month", function () {
   before(async () => {
     world = await openMonthWorld();
     const { chainId, pool, token: asset, service, merchant, clock } = world;
-    const first = monthAt(clock());
     const held = () => {
       const now = monthAt(clock());
       return keysOfMonths(merchant.keys, [addMonths(now, -1), now]);
@@ -92,7 +97,6 @@ describe("a resource server at the end of a month", function () {
       if (request.payment !== undefined) amounts.push(request.payment.amount);
       response.send("sold");
     });
-    expect(first).to.equal(monthAt(clock()));
   });
   after(async () => {
     server.closeAllConnections();
@@ -249,5 +253,26 @@ describe("a resource server at the end of a month", function () {
     await moveAfterEnd(MONTH_GRACE_MS + 30 * SECOND_MS);
     expect(await paidTo(next)).to.equal(200);
     for (const one of [month, addMonths(month, 2)]) expect(await paidTo(one), one).to.match(/^402 /);
+  });
+
+  it("tells its operator before the last month ends, and answers 503 after it", async () => {
+    await moveBeforeEnd(60 * SECOND_MS);
+    const { clock, merchant } = world;
+    const { addresses } = await createMonthMerchant(world, { months: 1, of: merchant, now: clock() });
+    const ofOneMonth = await openPaywall(world, {
+      recipient: { addresses },
+      clock,
+      onEvent: (event) => void events.push(event),
+    });
+    const status = async () => {
+      const decision = await ofOneMonth.decide({ method: "GET", target: "/paid/a", header: () => [] });
+      return decision.kind === "refused" ? decision.status : decision.kind;
+    };
+    expect(events).to.deep.equal([{ event: "addresses", month, days: 0 }]);
+    expect(await status()).to.equal(402);
+    await moveAfterEnd(0);
+    expect(await status()).to.equal(503);
+    expect(events.at(-1)).to.include({ event: "trouble", reason: "ADDRESS_MONTH_MISSING" });
+    await ofOneMonth.close();
   });
 });

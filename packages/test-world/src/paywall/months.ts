@@ -14,6 +14,8 @@ import { createMerchant, type Merchant, type MerchantOptions } from "./merchant.
 import type { Payee, Place } from "./payments.ts";
 import type { MerchantWorld } from "./world.ts";
 
+const QUARTER_MS = 900_000;
+
 /** A merchant whose wallet signed its addresses of three months, if the options name no others. */
 export const createMonthMerchant = (place: Place, options: MerchantOptions = {}): Promise<Merchant> => {
   const firstMonth = monthAt(options.now ?? Date.now());
@@ -44,7 +46,7 @@ export interface MonthWorld extends MerchantWorld {
   close(): Promise<void>;
 }
 
-/** A chain and a service of its own, a quarter of an hour before the end of this month. */
+/** A chain and a service of its own, a quarter of an hour before the end of a month. */
 export async function openMonthWorld(): Promise<MonthWorld> {
   let aheadMs = 0;
   const clock = () => Date.now() + aheadMs;
@@ -56,7 +58,7 @@ export async function openMonthWorld(): Promise<MonthWorld> {
     await world.provider.send("evm_increaseTime", [seconds]);
     await world.provider.send("evm_mine", []);
   };
-  await moveTo(monthEnd(monthAt(clock())) - 900_000);
+  await moveTo(monthEnd(monthAt(clock() + QUARTER_MS)) - QUARTER_MS);
   const merchant = await createMonthMerchant(world, { months: 12, now: clock() });
   const service = await openService({}, clock, world);
   const close = async () => {
