@@ -76,9 +76,9 @@ describe("a payer does not get the resource", function () {
     const stranger = await createMerchant(world);
     const { wallet, shielded } = world.merchant;
     const { encryptionKey, ownerTag } = stranger.shielded;
-    await server.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: stranger.shielded } }));
+    await server.refuses("RECIPIENT_MONTH", await pay(world, { to: { wallet, shielded: stranger.shielded } }));
     await server.refuses(
-      "TOKEN_CLAIMS",
+      "RECIPIENT_MONTH",
       await pay(world, { to: { wallet, shielded: { ...shielded, encryptionKey } } }),
     );
     await server.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
@@ -88,7 +88,7 @@ describe("a payer does not get the resource", function () {
     const other = await createMerchant(world);
     const payment = await pay(world, { to: other });
     await server.refuses("RECIPIENT", payment);
-    await server.refuses("TOKEN_CLAIMS", {
+    await server.refuses("RECIPIENT_MONTH", {
       ...payment,
       bundle: { ...payment.bundle, recipientPublicKey: world.merchant.wallet },
     });

@@ -137,7 +137,7 @@ describe("a resource server cannot be deceived", function () {
       ["TOKEN_CLAIMS", { chainId: "1" }],
       ["TOKEN_CLAIMS", { pool: `0x${"77".repeat(20)}` }],
       ["TOKEN_CLAIMS", { recipient: `0x${"78".repeat(20)}` }],
-      ["TOKEN_CLAIMS", { recipientKey: String(randomField()) }],
+      ["RECIPIENT_MONTH", { recipientKey: String(randomField()) }],
       ["TOKEN_CLAIMS", { recipientTag: String(randomField()) }],
       ["TOKEN", { jti: 5 }],
       ["TOKEN", { iss: "urn:sotto:1:0x00" }],

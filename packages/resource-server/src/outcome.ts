@@ -5,6 +5,7 @@
 export type Failure =
   | "HEADER"
   | "RECIPIENT"
+  /** Paid to a shielded address at which no payment of this time counts. */
   | "RECIPIENT_MONTH"
   | "TOO_OLD"
   | "FROM_THE_FUTURE"

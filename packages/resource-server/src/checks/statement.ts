@@ -42,7 +42,7 @@ export function paidAddress<A extends { readonly recipient: Recipient }>(
   { recipientKey }: PaymentTokenClaims,
   accepted: readonly A[],
 ): A {
-  const address = accepted.find(({ recipient }) => String(recipient.keyX) === recipientKey) ?? accepted[0];
+  const address = accepted.find(({ recipient }) => String(recipient.keyX) === recipientKey);
   if (address === undefined) throw new CheckFailed("RECIPIENT_MONTH");
   return address;
 }

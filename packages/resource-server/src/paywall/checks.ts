@@ -106,7 +106,7 @@ export class Checks {
         .acceptedAt(bundle.timestamp)
         .some(({ recipient }) => checkRecipient(statement, recipient) === undefined)
     )
-      throw new CheckFailed("RECIPIENT");
+      throw new CheckFailed("RECIPIENT_MONTH");
     const mismatch =
       checkOpening(signals, openingOf(statement, this.#parts.config.deployment)) ?? checkCiphertext(bundle);
     if (mismatch !== undefined) throw new CheckFailed(mismatch.kind);
