@@ -42,5 +42,6 @@ export type {
   Paywall,
   PaywallRequest,
 } from "./paywall/types.ts";
+export { viewingKeysFile } from "./paywall/viewing-keys-file.ts";
 export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";
 export type { Target } from "./routes/target.ts";

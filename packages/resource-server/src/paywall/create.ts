@@ -14,7 +14,7 @@ import { Prices } from "../routes/prices.ts";
 import { openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { AddressNotice } from "./address-notice.ts";
-import { type CheckParts, Checks, claimId, REMEMBERED_MS } from "./checks.ts";
+import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { PaywallEvent } from "./events.ts";
 import { codeOf, createReporter, Opening } from "./opening.ts";
@@ -60,18 +60,6 @@ async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
   });
 }
 
-/** A payment that passed is accepted although its amount cannot be read. */
-function viewingKeyReader({ recipients }: Config, report: Parts["report"]): CheckParts["viewingKeyOf"] {
-  return (address) => {
-    try {
-      return recipients.viewingKeyOf(address);
-    } catch (error) {
-      report({ event: "trouble", reason: codeOf(error), error });
-      return undefined;
-    }
-  };
-}
-
 interface Parts {
   readonly options: PaywallOptions;
   readonly config: Config;
@@ -109,6 +97,7 @@ function openingSteps(
 ) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const pool = parseAddress(deployment.pool);
+  const onKeys = (error: unknown) => report({ event: "trouble", reason: codeOf(error), error });
   return {
     async readToken(): Promise<PoolToken> {
       const token = await assertToken(options, chain, pool);
@@ -132,7 +121,7 @@ function openingSteps(
         startedAt,
         serverClock,
         proofs,
-        viewingKeyOf: viewingKeyReader(config, report),
+        viewingKeyOf: (address) => config.recipients.viewingKeyOf(address, onKeys),
         tokens: new Tokens(keys, issuers),
         settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });

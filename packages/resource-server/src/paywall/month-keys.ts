@@ -17,6 +17,9 @@ const NAME = "recipient.viewingKeys";
 export class HeldKeys {
   readonly #option: MonthRecipient["viewingKeys"];
   readonly #schedule: AddressSchedule;
+  /** What the option gave last: checking keys takes a multiplication each. */
+  #given: ViewingKeys | undefined;
+  #held: ViewingKeys | undefined;
 
   /** @throws PaywallError INVALID_OPTION */
   constructor(option: MonthRecipient["viewingKeys"], schedule: AddressSchedule) {
@@ -25,14 +28,27 @@ export class HeldKeys {
     this.#read();
   }
 
-  /** The key of an address; undefined if nobody gave it to this server. @throws PaywallError INVALID_OPTION */
-  keyOf(shieldedAddress: string): bigint | undefined {
-    return this.#read()?.keys.find((key) => key.shieldedAddress === shieldedAddress)?.viewingKey;
+  /**
+   * The key of an address; undefined if nobody gave it to this server. New keys that are wrong go to `onError`, once; the keys
+   * of before stay.
+   */
+  keyOf(shieldedAddress: string, onError: (error: unknown) => void): bigint | undefined {
+    try {
+      this.#read();
+    } catch (error) {
+      onError(error);
+    }
+    return this.#held?.keys.find((key) => key.shieldedAddress === shieldedAddress)?.viewingKey;
   }
 
-  #read(): ViewingKeys | undefined {
+  #read(): void {
     const given = typeof this.#option === "function" ? this.#call(this.#option) : this.#option;
-    if (given === undefined) return undefined;
+    if (given === this.#given) return;
+    this.#given = given;
+    this.#held = given === undefined ? undefined : this.#check(given);
+  }
+
+  #check(given: ViewingKeys): ViewingKeys {
     const held = asOption(NAME, () => assertViewingKeys(given));
     assertFew(held);
     assertOwn(held, this.#schedule);
@@ -42,12 +58,15 @@ export class HeldKeys {
   #call(option: () => ViewingKeys | undefined): ViewingKeys | undefined {
     try {
       return option();
-    } catch (cause) {
-      // Its message could contain a key.
-      throw invalidOption(`${NAME} is a function that failed`, cause);
+    } catch (error) {
+      // The error could contain a key, and so could its message: logs get its code only.
+      const { code } = Object(error) as { code?: unknown };
+      throw invalidOption(`${NAME} is a function that failed${isErrorCode(code) ? ` with ${code}` : ""}`);
     }
   }
 }
+
+const isErrorCode = (code: unknown): code is string => typeof code === "string" && /^[A-Z_]{1,64}$/.test(code);
 
 /** Whoever steals this server reads what its keys open. */
 function assertFew({ keys }: ViewingKeys): void {

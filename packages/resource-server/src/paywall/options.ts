@@ -15,8 +15,8 @@ export interface MonthRecipient {
   readonly addresses: MonthAddresses | readonly MonthAddresses[];
   /**
    * Lets the paywall read the amount of each payment (`PaidProof.amount`): the keys of this month and the previous one, from
-   * `parseViewingKeys`. A function is called at the start and for each payment, so that a new month's key needs no new start.
-   * Without the key of its month, a payment is accepted with an unknown amount. Default: none.
+   * `parseViewingKeys` or `viewingKeysFile`. A function is called at the start and for each payment, so that a new month's key
+   * needs no new start. If it fails later, the keys of before stay and `onEvent` gets `trouble`. Without the key of its month, a payment is accepted with an unknown amount. Default: none.
    */
   readonly viewingKeys?: ViewingKeys | (() => ViewingKeys | undefined) | undefined;
   /**

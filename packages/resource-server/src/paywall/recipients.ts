@@ -42,9 +42,9 @@ export interface Recipients {
   acceptedAt(ms: number): readonly CheckedAddress[];
   /**
    * Decrypts payments to the address; undefined if nobody gave the key to this server.
-   * @throws PaywallError INVALID_OPTION if the option's function fails
+   * @param onError gets the PaywallError INVALID_OPTION if the option has new keys that are wrong
    */
-  viewingKeyOf(address: PaidAddress): bigint | undefined;
+  viewingKeyOf(address: PaidAddress, onError: (error: unknown) => void): bigint | undefined;
   /**
    * Checks the signatures as every client does. @param now ms
    * @throws PaywallError RECIPIENT_NOT_SIGNED; SottoError BINDING_UNCHECKED
@@ -171,8 +171,8 @@ class MonthRecipients implements Recipients {
     return [...ofMonths, ...this.#lasting];
   }
 
-  viewingKeyOf({ binding }: PaidAddress): bigint | undefined {
-    return this.#keys.keyOf(binding.key);
+  viewingKeyOf({ binding }: PaidAddress, onError: (error: unknown) => void): bigint | undefined {
+    return this.#keys.keyOf(binding.key, onError);
   }
 
   #recipientOf(binding: ShieldedAddressBinding): Recipient {
