@@ -11,6 +11,13 @@ export interface ErrorDefinition {
   readonly remedy?: string | undefined;
 }
 
+/** The error of an operation that its caller aborted; a constant of its own, so that bundles can leave out the others. */
+export const ABORTED_ERROR = {
+  means: "The caller aborted the operation.",
+  cause: "The program's `AbortSignal` fired, or a command was interrupted.",
+  exit: "interrupted",
+} satisfies ErrorDefinition;
+
 /** The errors of this package. */
 export const GROTH16_ERRORS = {
   VERIFICATION_KEY_INVALID: {
@@ -104,9 +111,5 @@ export const GROTH16_ERRORS = {
     exit: "invalid",
     http: 400,
   },
-  ABORTED: {
-    means: "The caller aborted the operation.",
-    cause: "The program's `AbortSignal` fired, or a command was interrupted.",
-    exit: "interrupted",
-  },
+  ABORTED: ABORTED_ERROR,
 } satisfies Readonly<Record<string, ErrorDefinition>>;

@@ -1,7 +1,7 @@
 export type { ProvingEngine } from "./engine/engine.ts";
 export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
-export { type ErrorDefinition, GROTH16_ERRORS } from "./error-definitions.ts";
+export { ABORTED_ERROR, type ErrorDefinition, GROTH16_ERRORS } from "./error-definitions.ts";
 export { type ErrorDetails, Groth16Error, type Groth16ErrorCode } from "./errors.ts";
 export type { Witness } from "./fast/parts.ts";
 export type { PreparedProof, Proof } from "./prepared/prepared-proof.ts";

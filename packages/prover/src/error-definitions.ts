@@ -1,4 +1,4 @@
-import { GROTH16_ERRORS } from "@sotto/groth16";
+import { ABORTED_ERROR } from "@sotto/groth16";
 import type { ErrorTable } from "@sotto/protocol/base";
 
 /** The errors of this package. */
@@ -60,5 +60,5 @@ export const PROVER_ERRORS = {
     cause: "A pool on a public chain was deployed with keys that anyone can forge proofs for.",
     exit: "usage",
   },
-  ABORTED: GROTH16_ERRORS.ABORTED,
+  ABORTED: ABORTED_ERROR,
 } satisfies ErrorTable;

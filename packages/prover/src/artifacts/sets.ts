@@ -9,7 +9,7 @@ import type { ArtifactsLock } from "./lock.ts";
 const LOCKS: readonly ArtifactsLock[] = [ARTIFACTS_LOCK, ...CEREMONY_LOCKS];
 
 /** Names of the sets whose locks are compiled in. */
-export const ARTIFACT_SETS: readonly string[] = LOCKS.map(({ set }) => set);
+export const ARTIFACT_SETS: readonly string[] = /* @__PURE__ */ LOCKS.map(({ set }) => set);
 
 /** The lock of a set. @throws SottoError ARTIFACT_SET_UNKNOWN */
 export function lockOf(set: string): ArtifactsLock {
