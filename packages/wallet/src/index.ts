@@ -90,7 +90,7 @@ export type {
 export { IdleSearch, type IdleSearchOptions } from "./wallet/idle-search.ts";
 export { Lock } from "./wallet/lock.ts";
 export type { AutoMerge, PayOptions } from "./wallet/merge-first.ts";
-export type { PayAgainOptions, Payment } from "./wallet/pay.ts";
+export type { Payment } from "./wallet/pay.ts";
 export {
   type CheckedPayment,
   type PaymentRecipient,

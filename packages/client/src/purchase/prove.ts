@@ -66,8 +66,7 @@ export async function proveAgain({ context, ended }: Run): Promise<void> {
   const { wallet, record, options } = context;
   tell(context, "proving");
   try {
-    const { before } = record;
-    const { digest } = await wallet.payAgain(record.payments.at(-1)!, { before, signal: options.signal });
+    const { digest } = await wallet.payAgain(record.payments.at(-1)!, { signal: options.signal });
     ended.delete(digest);
   } catch (error) {
     if (isCode(error, "ADDRESS_ENDED") && !isUnpaid(wallet, context.record)) throw notFinal(context);

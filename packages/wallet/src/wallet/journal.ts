@@ -47,6 +47,8 @@ export interface PaymentRecord extends SpendRecord {
   lowerBound: string;
   upperBound: string;
   resourceUrl: string;
+  /** When the recipient's address ends, ms; null if it does not, absent in records of earlier versions. */
+  before?: number | null;
   /** The proof of the newest attempt; null until it is made. */
   proof: { bundle: WireBundle; settle: PaymentCall } | null;
 }

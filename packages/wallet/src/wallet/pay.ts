@@ -77,6 +77,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
         lowerBound: String(checked.lowerBound),
         upperBound: String(checked.upperBound),
         resourceUrl,
+        before: checked.before ?? null,
         proof: null,
       };
       return await begin(core, record, checked, note, taken);
@@ -88,15 +89,12 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
   return finish(core, begun, options.signal);
 }
 
-/** Options of another attempt. */
-export interface PayAgainOptions extends ScanOptions, Pick<PaymentRequest, "before"> {}
-
 /**
  * Makes another attempt at a payment from the same note, with fresh randomness and a new deadline. At most one of all
  * attempts can settle, so it is safe at any time.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT, ADDRESS_ENDED
  */
-export async function payAgain(core: WalletCore, id: string, options: PayAgainOptions = {}): Promise<Payment> {
+export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
   const known = core.journal.get(id);
   if (known.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
   core.loadProver(PAYMENT_CIRCUITS);
@@ -104,10 +102,9 @@ export async function payAgain(core: WalletCore, id: string, options: PayAgainOp
     await core.scan(options);
     const [note] = reusableNotes(core, known);
     const { recipient, resourceUrl } = known;
-    const service = known.service ?? undefined;
+    const [service, before] = [known.service ?? undefined, known.before ?? undefined];
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
-    const { before } = options;
     return begin(
       core,
       known,

@@ -31,7 +31,7 @@ import {
 } from "./funding.ts";
 import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
-import { PAYMENT_CIRCUITS, type PayAgainOptions, type Payment, pay, payAgain } from "./pay.ts";
+import { PAYMENT_CIRCUITS, type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { type PrepareRequest, prepare } from "./prepare.ts";
@@ -276,7 +276,7 @@ export class Wallet {
   }
 
   /** Makes another attempt at a payment from the same note, so it is never paid twice. @throws WalletError ADDRESS_ENDED */
-  payAgain(id: string, options: PayAgainOptions = {}): Promise<Payment> {
+  payAgain(id: string, options: ScanOptions = {}): Promise<Payment> {
     return payAgain(this.#core, id, options);
   }
 

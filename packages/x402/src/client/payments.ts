@@ -206,7 +206,7 @@ export class Payments {
    * attempts can settle.
    * @returns undefined if the note is spent and none of the attempts can settle
    */
-  async #presentAgain(id: string, { maxTimeoutSeconds, before }: PayableTerms): Promise<WireBundle | undefined> {
+  async #presentAgain(id: string, { maxTimeoutSeconds }: PayableTerms): Promise<WireBundle | undefined> {
     const proof = this.#wallet.proofOf(id);
     const previous = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
     const age = this.#wallet.now() - (previous?.timestamp ?? 0);
@@ -224,7 +224,7 @@ export class Payments {
       throw this.#paidBefore(id);
     }
     try {
-      return (await this.#whenReady(() => this.#wallet.payAgain(id, { before }))).bundle;
+      return (await this.#whenReady(() => this.#wallet.payAgain(id))).bundle;
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "PAYMENT_CLOSED" || !final) throw error;
       await this.close(id);
