@@ -1,7 +1,7 @@
 import { checkBinding } from "../binding/check.ts";
 import { type EthCall, verifyWalletSignature } from "../binding/signature.ts";
 import { assertBindingTime } from "../binding/time.ts";
-import { monthAt, monthStart } from "../month.ts";
+import { monthAt } from "../month.ts";
 import { SottoError } from "../sotto-error.ts";
 import { assertMonthAddresses } from "./addresses.ts";
 import { assertSchedule, scheduleDigest } from "./schedule.ts";
@@ -44,9 +44,9 @@ export async function checkMonthAddresses(value: unknown, call: EthCall, now: nu
     const { schedule, signature, bindings } = assertMonthAddresses(value);
     const problem = await checkSchedule(schedule, signature, call, now);
     if (problem !== undefined) return problem;
-    const current = monthStart(monthAt(now));
+    const current = monthAt(now);
     for (const { month, binding, signature: signed } of bindings) {
-      const wrong = monthStart(month) < current ? undefined : await checkBinding(binding, signed, call, now);
+      const wrong = month < current ? undefined : await checkBinding(binding, signed, call, now);
       if (wrong !== undefined) return `the address of ${month}: ${wrong}`;
     }
     return undefined;
