@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
-import { decodeEvent, type LogQuery } from "@sotto/chain";
+import { decodeEvent, type LogQuery, type SettledEvent } from "@sotto/chain";
 import type { Month } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
-import { anyRejection } from "@sotto/test-kit/rejection";
+import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { IdleSearch, MemoryStore, type Store, ViewingWallet, type Wallet } from "@sotto/wallet";
@@ -23,8 +23,9 @@ describe("a search", function () {
   let world: World;
   let merchant: Wallet;
   let pay: Late["pay"];
+  let payNothing: Late["payNothing"];
   beforeEach(async () => {
-    ({ world, merchant, pay } = await paidLate());
+    ({ world, merchant, pay, payNothing } = await paidLate());
     await merchant.scan();
   });
 
@@ -74,6 +75,14 @@ describe("a search", function () {
     expect(await reopened.search()).to.equal(0);
   });
 
+  it("follows a scan of all blocks if the store is of a version that did not know months", async () => {
+    const store = new MemoryStore();
+    const { blocks } = await (await open(store)).scan();
+    await store.batch([{ delete: "scan/keys" }]);
+    expect((await (await open(store)).scan()).blocks).to.equal(blocks);
+    expect((await (await open(store)).scan()).blocks).to.equal(0);
+  });
+
   it("continues with the blocks that it has not read, and reads each only once", async () => {
     await merchant.search();
     await pay(MARCH, 70n);
@@ -119,6 +128,71 @@ describe("a search", function () {
     expect(merchant.balance().total).to.equal(350n);
     expect(await merchant.search()).to.equal(1);
     expect(merchant.balance().total).to.equal(410n);
+  });
+
+  it("does not take blocks for searched whose events a lagging node omits", async () => {
+    let isBehind = false;
+    const logs = (query: LogQuery) => (isBehind ? Promise.resolve([]) : world.chain.logs(query));
+    const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }) });
+    await wallet.scan();
+    isBehind = true;
+    expect((await rejection(wallet.search())).code).to.equal("NODE_INCONSISTENT");
+    isBehind = false;
+    expect(await wallet.search()).to.equal(1);
+    expect(wallet.balance().total).to.equal(1_200n);
+  });
+
+  it("searches blocks again if a reorganization changes them meanwhile", async () => {
+    world.chain.mineMany(6);
+    let replace: (() => Promise<void>) | undefined;
+    const logs = async (query: LogQuery) => {
+      const found = await world.chain.logs(query);
+      const replaceNow = replace;
+      replace = undefined;
+      await replaceNow?.();
+      return found;
+    };
+    const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }) });
+    await wallet.scan();
+    replace = async () => {
+      world.chain.takeBack(8);
+      await pay("2027-05" as Month, 50n);
+      await pay(MARCH, 60n);
+      world.chain.mineMany(8);
+      await wallet.scan();
+    };
+    expect((await rejection(wallet.search())).code).to.equal("NODE_INCONSISTENT");
+    expect(await wallet.search()).to.equal(1);
+    expect(wallet.balance().total).to.equal(410n);
+  });
+
+  it("reads the pages again once, however many ranges have payments", async () => {
+    for (let i = 0; i < 5; i += 1) await pay(MARCH, 10n);
+    let reads = 0;
+    const logs = async (query: LogQuery) => {
+      if (query.from === 0) reads += 1;
+      return world.chain.logs(query);
+    };
+    const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }), rangeSize: 3 });
+    await wallet.scan();
+    reads = 0;
+    let ranges = 0;
+    const onProgress = () => {
+      ranges += 1;
+    };
+    expect(await wallet.search({ onProgress })).to.equal(6);
+    expect(ranges).to.be.greaterThan(3);
+    // One of the search, and one of the scan.
+    expect(reads).to.equal(2);
+    expect(wallet.balance().total).to.equal(1_250n);
+  });
+
+  it("ignores payments of 0", async () => {
+    await payNothing(MARCH);
+    await merchant.scan();
+    expect(await merchant.search()).to.equal(1);
+    expect(await merchant.search()).to.equal(0);
+    expect(amounts(merchant)).to.deep.equal(BOTH);
   });
 
   it("loses nothing if the process dies between any two writes", async () => {
@@ -183,14 +257,19 @@ describe("a search", function () {
       .flatMap(({ logs }) => logs)
       .findLast((each) => decodeEvent(each)?.type === "settled")!;
     const { ownerTag, keys } = merchant.viewingKeys({ months: [MARCH] });
+    const event = decodeEvent(log) as SettledEvent;
+    const leaves = [event.recipientCommitment, event.changeCommitment];
     const search = async (perBlock: number) => {
       const logs = async ({ from, to }: LogQuery) =>
         Array.from({ length: to - from + 1 }, (_, i) =>
           Array.from({ length: perBlock }, () => ({ ...log, blockNumber: from + i })),
         ).flat();
+      const leavesOf = (from: number, to: number) =>
+        Array.from({ length: (to - from + 1) * perBlock }, () => leaves).flat();
       const reader = new NoteReader(() => []);
       const viewing = keys.map(({ viewingKey: key, month }) => ({ month, key }));
-      const range = { from: 10, to: 14, pool: POOL, keys: { ownerTag }, viewing, reader, isKnown: () => false };
+      const isKnown = () => false;
+      const range = { from: 10, to: 14, pool: POOL, keys: { ownerTag }, viewing, reader, leavesOf, isKnown };
       const { to, found } = await searchRange({ ...range, chain: nodeOf(world.chain, { logs }) });
       return [to, found.length];
     };
@@ -200,42 +279,39 @@ describe("a search", function () {
   });
 
   describe("while a program is idle", () => {
-    /** A search whose end the test waits for. */
-    async function idle(
-      wallet: Wallet,
-      during: (search: IdleSearch) => Promise<void> | void,
-    ): Promise<[number[], unknown[]]> {
+    /** @returns a search that is started, its results, and a promise of its next end */
+    function idle(wallet: Wallet) {
       const [found, errors]: [number[], unknown[]] = [[], []];
-      const search = new IdleSearch({
-        wallet,
-        onSearched: (count) => found.push(count),
-        onError: (error) => errors.push(error),
-      });
+      const ends = new EventEmitter();
+      const next = () => once(ends, "end");
+      const ended = <T>(list: T[], value: T) => {
+        list.push(value);
+        ends.emit("end");
+      };
+      const onSearched = (count: number) => ended(found, count);
+      const onError = (error: unknown) => ended(errors, error);
+      const search = new IdleSearch({ wallet, onSearched, onError });
       search.start();
-      await during(search);
-      return [found, errors];
+      return { search, found, errors, next };
     }
-    const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
 
     it("finds the payment and reports it once, however often it is started", async () => {
-      const [found, errors] = await idle(merchant, async (search) => {
-        search.start();
-        await pause();
-        search.start();
-        await pause();
-      });
+      const { search, found, errors, next } = idle(merchant);
+      search.start();
+      await next();
+      await search.stop();
+      search.start();
+      await next();
       expect([found, errors]).to.deep.equal([[1, 0], []]);
       expect(amounts(merchant)).to.deep.equal(BOTH);
     });
 
     it("is stopped for a payment without an error, and continues afterwards", async () => {
-      const [found, errors] = await idle(merchant, async (search) => {
-        await search.stop();
-        expect(amounts(merchant)).to.deep.equal([FIRST]);
-        search.start();
-        await pause();
-        await search.stop();
-      });
+      const { search, found, errors, next } = idle(merchant);
+      await search.stop();
+      expect(amounts(merchant)).to.deep.equal([FIRST]);
+      search.start();
+      await next();
       expect([found, errors]).to.deep.equal([[1], []]);
     });
 
@@ -248,12 +324,12 @@ describe("a search", function () {
       const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }) });
       await wallet.scan();
       isDown = true;
-      const [found, errors] = await idle(wallet, async (search) => {
-        await pause();
-        isDown = false;
-        search.start();
-        await pause();
-      });
+      const { search, found, errors, next } = idle(wallet);
+      await next();
+      await search.stop();
+      isDown = false;
+      search.start();
+      await next();
       expect(errors.map(String)).to.deep.equal(["Error: the node is down"]);
       expect(found).to.deep.equal([1]);
     });
@@ -284,6 +360,15 @@ describe("a search", function () {
       await others.scan();
       expect(await others.search()).to.equal(0);
       expect(others.received()).to.deep.equal([]);
+    });
+
+    it("ignores payments of 0, of its month and of another", async () => {
+      await payNothing(MARCH);
+      await payNothing("2027-05" as Month);
+      const wallet = await view([MARCH, "2027-05"]);
+      await wallet.scan();
+      expect(await wallet.search()).to.equal(1);
+      expect(wallet.received().map(({ amount }) => amount)).to.deep.equal([300n, 900n]);
     });
 
     it("begins again with a key that it did not have before", async () => {

@@ -12,7 +12,7 @@ export interface BackgroundSearchOptions {
   readonly pauseMs: number;
   /** Pause after all blocks are searched, ms. */
   readonly everyMs: number;
-  /** Called with the number of payments that a range had. They are in the wallet then. */
+  /** Called with the number of payments that were found since the last call. They are in the wallet then. */
   readonly onFound: (count: number) => void;
   /** Called if a range failed. It is searched again after `everyMs`. */
   readonly onError: (error: unknown) => void;
@@ -20,33 +20,45 @@ export interface BackgroundSearchOptions {
 
 const countOf = (wallet: Wallet): number => wallet.notes().filter(isOutsideMonth).length;
 
-/**
- * Searches one range of blocks.
- * @returns whether no block is left, and what it found
- */
-async function searchRange(wallet: Wallet, signal: AbortSignal): Promise<{ isDone: boolean; found: number }> {
+/** A range of blocks was searched. */
+interface Searched {
+  /** Whether no block is left. */
+  readonly isDone: boolean;
+  /** Payments outside their month in the wallet before and after. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Searches one range of blocks. */
+async function searchRange(wallet: Wallet, signal: AbortSignal): Promise<Searched> {
   await wallet.scan({ signal });
   const before = countOf(wallet);
   const range = new AbortController();
   const stop = AbortSignal.any([signal, range.signal]);
   try {
     await wallet.search({ signal: stop, onProgress: () => range.abort() });
-    return { isDone: true, found: countOf(wallet) - before };
+    return { isDone: true, before, after: countOf(wallet) };
   } catch (error) {
     if (!range.signal.aborted) throw error;
-    return { isDone: false, found: countOf(wallet) - before };
+    return { isDone: false, before, after: countOf(wallet) };
   }
 }
 
 /** Finds payments to addresses of other months, one range of blocks at a time, until its signal is aborted. Never rejects. */
 export async function searchInBackground(options: BackgroundSearchOptions): Promise<void> {
   const { shared, signal, pauseMs, everyMs, onFound, onError } = options;
+  // What one range finds, a later scan takes into the wallet.
+  let known: number | undefined;
   while (!signal.aborted) {
     let pause = pauseMs;
     try {
       const searched = await shared.whileIdle(searchRange, signal);
-      if (searched !== undefined && searched.found > 0) onFound(searched.found);
-      if (searched?.isDone === true) pause = everyMs;
+      if (searched !== undefined) {
+        known ??= searched.before;
+        if (searched.after > known) onFound(searched.after - known);
+        known = searched.after;
+        if (searched.isDone) pause = everyMs;
+      }
     } catch (error) {
       if (signal.aborted) return;
       // Another program uses the wallet.

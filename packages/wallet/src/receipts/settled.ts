@@ -1,5 +1,5 @@
 import { type ChainSource, newestBlock, readBlock, type SettledEvent, useNode } from "@sotto/chain";
-import { settledEvents } from "../scan/settled-events.ts";
+import { isSettled, poolEvents } from "../scan/pool-events.ts";
 import { ReceiptError } from "./errors.ts";
 
 /** Identifies a payment on chain. */
@@ -26,10 +26,10 @@ export async function settledEvent(
   const last = Math.min(height, blockNumber + confirmations - 1);
   const read = async (node: ChainSource) => {
     await readBlock(node, last);
-    return settledEvents(node, pool, range);
+    return poolEvents(node, pool, range);
   };
   const found = blockNumber > height ? [] : await useNode(chain, read);
-  const event = found.find((one) => one.digest === digest && one.transactionHash === transactionHash);
+  const event = found.filter(isSettled).find((one) => one.digest === digest && one.transactionHash === transactionHash);
   if (event === undefined)
     throw new ReceiptError(
       "RECEIPT_NOT_SETTLED",

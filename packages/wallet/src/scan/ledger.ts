@@ -66,6 +66,19 @@ export class Ledger {
     return this.appends.findLast((append) => append.blockNumber <= block);
   }
 
+  /** The leaves of some blocks, in order. */
+  leavesOf(from: number, to: number): bigint[] {
+    return this.pages
+      .filter((page) => page.to >= from && page.from <= to)
+      .flatMap(({ leaves, runs }) => {
+        let end = 0;
+        return runs.flatMap(([block, count]) => {
+          end += count;
+          return block >= from && block <= to ? leaves.slice(end - count, end) : [];
+        });
+      });
+  }
+
   /** The page that contains a leaf. */
   pageOf(leafIndex: number): Page | undefined {
     if (leafIndex < 0) return undefined;

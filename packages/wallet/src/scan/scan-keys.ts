@@ -1,6 +1,7 @@
 import {
   addMonths,
   assertViewingKeys,
+  MAX_SCHEDULE_MONTHS,
   MONTH_MARGIN_MS,
   type Month,
   monthRange,
@@ -20,7 +21,7 @@ export interface KeyOf<Key> {
 }
 
 /** The keys of payments that a search found, by leaf index. */
-export type LateKeys = ReadonlyMap<number, readonly KeyOf<bigint>[]>;
+export type LateKeys = ReadonlyMap<number, KeyOf<bigint>>;
 
 /** The keys with which the events of a block are read. Blocks that need the same keys share one object. */
 export interface BlockKeys {
@@ -55,7 +56,7 @@ export interface ScanKeys {
 
 /** The months of proofs that may settle now: a withdrawal is valid for a day, so the month before is one of them. */
 const changeMonths = (months: readonly Month[]): Month[] => [
-  ...new Set([...months, ...months.slice(0, 1).map((month) => addMonths(month, -1))]),
+  ...new Set([...months, ...months.slice(0, 1).flatMap((month) => monthsNear(monthStart(month) - 1))]),
 ];
 
 /** Whether a payment settled outside the time of its address, so that a scan does not find it, but a search does. */
@@ -66,9 +67,6 @@ export const isOutsideMonth = ({
   readonly month?: Month | undefined;
   readonly timestamp: number;
 }): boolean => month !== undefined && !monthsNear(1000 * timestamp).includes(month);
-
-/** Months of addresses that a wallet may hand out in advance: those of the longest schedule. */
-const AHEAD = 13;
 
 /** The time of the first block that may have payments to the address of a month, seconds. */
 const firstTimeOf = (month: Month): number => (monthStart(month) - MONTH_MARGIN_MS) / 1000;
@@ -105,7 +103,7 @@ export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
     all(since, now) {
       const [first] = monthsNear(1000 * since);
       const [last] = monthsNear(1000 * now);
-      const months = first && last ? monthRange(first, addMonths(last, AHEAD)) : [];
+      const months = first && last ? monthRange(first, addMonths(last, MAX_SCHEDULE_MONTHS)) : [];
       return [...months.map(viewing), lastingViewing];
     },
     of: (month) => (month === undefined ? lastingViewing : viewing(month)),

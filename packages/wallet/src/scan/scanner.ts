@@ -54,7 +54,7 @@ export class NoteScanner {
       else groups.push({ viewing, payments: [payment] });
       const late = this.#late.get(payment.leafIndex);
       // The payments after it begin a group of their own.
-      if (late !== undefined) groups.at(-1)!.viewing = [...groups.at(-1)!.viewing, ...late];
+      if (late !== undefined) groups.at(-1)!.viewing = [...groups.at(-1)!.viewing, late];
     }
     return groups.map((group) => paymentGroup(this.#scan.ownerTag, group.viewing, group.payments));
   }
@@ -116,22 +116,23 @@ export class NoteScanner {
     if (received !== null)
       this.#found(event, { ...received, leafIndex }, event.recipientCommitment, "payment", findings);
     const isSpend = this.#spend(event, nullifier, "payment", findings);
-    if (isSpend || this.#audits)
+    if (isSpend || this.#isViewing)
       this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.ephemeralX }, "change", findings);
   }
 
   #scanWithdrawal(event: WithdrawnEvent, findings: Findings): void {
     const spent = event.nullifiers.filter((nullifier) => this.#spend(event, nullifier, "withdrawal", findings));
     const first = event.nullifiers[0];
-    if (first === undefined || event.commitment === 0n || (spent.length === 0 && !this.#audits)) return;
+    if (first === undefined || event.commitment === 0n) return;
+    if (spent.length === 0 && (!this.#isViewing || this.#scan.at(event.timestamp).change.length === 0)) return;
     const context = withdrawalContext({ ...this.#deployment, ...event });
     const unique = withdrawalPadContext(context, event.amount, event.nullifiers);
     const delivered = { nullifier: first, unique, changeHint: event.changeHint, changeCommitment: event.commitment };
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);
   }
 
-  /** Whether change keys were given without the keys that spend: then every event is tried with them. */
-  get #audits(): boolean {
+  /** Without the keys that spend, every event is tried with the change keys, if there are any. */
+  get #isViewing(): boolean {
     return this.#scan.keys === undefined;
   }
 
@@ -166,8 +167,8 @@ export class NoteScanner {
   ) {
     const { blockNumber, timestamp, transactionHash, logIndex } = event;
     const { amount, blinding, leafIndex, month } = own;
-    // A note of amount 0 (the change of a completely spent note) is not spendable; to an auditor it shows a payment.
-    if (amount === 0n && !this.#audits) return;
+    // A note of amount 0 is not spendable. To an auditor, change of 0 shows that a note was spent completely.
+    if (amount === 0n && (!this.#isViewing || origin === "payment")) return;
     const keyIndex = this.#tags.get(own.ownerTag) ?? 0;
     const { keys } = this.#scan;
     const nullifier = keys && nullifierOf(keys.spendingKey(keyIndex), commitment, leafIndex);

@@ -1,23 +1,24 @@
 // Finds payments to addresses of other months than their block's, such as one made by a program that does not know months. A
 // scan tries each payment with few keys, so it does not see them.
 
-import type { ChainSource, SettledEvent } from "@sotto/chain";
+import { ChainError, type ChainSource, queuedLeaves, type SettledEvent } from "@sotto/chain";
 import type { Month } from "@sotto/protocol";
 import type { StoreValue } from "../store/store.ts";
 import type { NoteReader } from "./note-reader.ts";
 import { paymentGroup } from "./payment-group.ts";
+import { isSettled, poolEvents } from "./pool-events.ts";
 import type { KeyOf, LateKeys, ScanKeys } from "./scan-keys.ts";
-import { settledEvents } from "./settled-events.ts";
 
 /** A payment that a search found. */
 export interface LatePayment {
   readonly leafIndex: number;
-  readonly blockNumber: number;
+  /** Decimal: after a reorganization, the leaf may be another one. */
+  readonly commitment: string;
   /** The month of the paid address; null for the lasting address. */
   readonly month: Month | null;
 }
 
-/** How far a wallet has searched, and what it found: written before the pages are read again with these keys. */
+/** How far a wallet has searched, and what it found: written before pages are read again with these keys. */
 export interface SearchRecord {
   /** First block that was not searched. */
   readonly next: number;
@@ -36,6 +37,8 @@ export interface SearchedBlocks {
   readonly to: number;
   /** Last block that can be searched now. */
   readonly end: number;
+  /** All leaves of these blocks. */
+  readonly leaves: readonly bigint[];
   readonly found: readonly LatePayment[];
 }
 
@@ -44,10 +47,13 @@ export function lateKeys({ found }: SearchRecord, keys: Pick<ScanKeys, "of"> | u
   return new Map(
     found.flatMap(({ leafIndex, month }) => {
       const key = keys?.of(month ?? undefined);
-      return key === undefined ? [] : [[leafIndex, [key]]];
+      return key === undefined ? [] : [[leafIndex, key]];
     }),
   );
 }
+
+export const isSameLeaves = (one: readonly bigint[], other: readonly bigint[]): boolean =>
+  one.length === other.length && one.every((leaf, i) => leaf === other[i]);
 
 /** A range of blocks to search, and the keys. */
 export interface SearchRange {
@@ -59,6 +65,8 @@ export interface SearchRange {
   /** All viewing keys. */
   readonly viewing: readonly KeyOf<bigint>[];
   readonly reader: NoteReader;
+  /** The leaves that the scan read from blocks. */
+  readonly leavesOf: (from: number, to: number) => readonly bigint[];
   /** Whether the scan found the payment already. */
   readonly isKnown: (payment: SettledEvent) => boolean;
   readonly signal?: AbortSignal | undefined;
@@ -80,11 +88,14 @@ function firstOf(payments: readonly SettledEvent[], to: number): { payments: rea
 /**
  * Tries each payment of a range of blocks with all keys. Nodes see requests for all payments, so they do not see which were found.
  * @returns what it found, and the last block that it searched: earlier than the range's if that has many payments
- * @throws the signal's reason
+ * @throws ChainError NODE_INCONSISTENT if the node omits or invents events; the signal's reason
  */
-export async function searchRange(range: SearchRange): Promise<{ to: number; found: LatePayment[] }> {
-  const { chain, pool, from, keys, viewing, reader, isKnown, signal } = range;
-  const unknown = (await settledEvents(chain, pool, { from, to: range.to, signal })).filter((one) => !isKnown(one));
+export async function searchRange(range: SearchRange): Promise<Omit<SearchedBlocks, "end">> {
+  const { chain, pool, from, keys, viewing, reader, leavesOf, isKnown, signal } = range;
+  const events = await poolEvents(chain, pool, { from, to: range.to, signal });
+  if (!isSameLeaves(events.flatMap(queuedLeaves), leavesOf(from, range.to)))
+    throw new ChainError("NODE_INCONSISTENT", "the node has other events than those that were scanned; try again");
+  const unknown = events.filter(isSettled).filter((one) => !isKnown(one));
   const { payments, to } = firstOf(unknown, range.to);
   const found: LatePayment[] = [];
   for (let first = 0; first < payments.length; first += SLICE) {
@@ -92,9 +103,11 @@ export async function searchRange(range: SearchRange): Promise<{ to: number; fou
     const slice = payments.slice(first, first + SLICE);
     const { viewer, own } = paymentGroup(keys.ownerTag, viewing, slice);
     for (const [i, note] of own(await reader.read(viewer, slice)).entries()) {
-      const { leafIndex, blockNumber } = slice[i]!;
-      if (note !== null) found.push({ leafIndex, blockNumber, month: note.month ?? null });
+      const { leafIndex, recipientCommitment } = slice[i]!;
+      // A scan keeps no payments of 0.
+      if (note !== null && note.amount > 0n)
+        found.push({ leafIndex, commitment: String(recipientCommitment), month: note.month ?? null });
     }
   }
-  return { to, found };
+  return { from, to, leaves: leavesOf(from, to), found };
 }

@@ -18,7 +18,7 @@ import { StoredPages } from "./pages.ts";
 import type { LateKeys, ScanKeys } from "./scan-keys.ts";
 import { scanPage } from "./scan-page.ts";
 import { NoteScanner } from "./scanner.ts";
-import { lateKeys, parseSearch, type SearchedBlocks, type SearchRecord, searchRange } from "./search.ts";
+import { isSameLeaves, lateKeys, parseSearch, type SearchedBlocks, type SearchRecord, searchRange } from "./search.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
 const DEFAULT_RANGE = 10_000;
@@ -44,6 +44,8 @@ export class PoolSync {
   #scanner: NoteScanner | undefined;
   #searched: SearchRecord;
   #late: LateKeys = new Map();
+  /** Time of the deployment block, seconds. */
+  #since: number | undefined;
   /** Blocks of the last searched range. Where payments are frequent, ranges are short. */
   #searchSize = DEFAULT_RANGE;
 
@@ -84,6 +86,7 @@ export class PoolSync {
     if (gone.length > 0) await sync.#stored.change(gone.map(({ key }) => ({ delete: key })));
     await sync.#adoptKeys();
     sync.#rebuildScanner();
+    await sync.takeFound();
     return sync;
   }
 
@@ -97,7 +100,8 @@ export class PoolSync {
     if (keys === undefined) return;
     const record = parseSearch((await store.get(SEARCH))?.value);
     if (record !== undefined) this.#adoptSearch(record);
-    const known = (await store.get(KEYS))?.value;
+    // Stores of earlier versions have no record: their pages were read with the lasting key alone.
+    const known = (await store.get(KEYS))?.value ?? (this.ledger.pages.length > 0 ? ["lasting"] : undefined);
     const names = [...keys.names.keys()];
     const changes: StoreChange[] = [{ put: KEYS, value: names }];
     if (Array.isArray(known)) {
@@ -149,46 +153,53 @@ export class PoolSync {
    * Tries the payments of the next blocks that no search has read with the keys of all addresses. Changes nothing, so other
    * calls may run meanwhile.
    * @returns undefined if no block is left
+   * @throws ChainError NODE_INCONSISTENT if the node has other events than the ledger
    */
-  async searchNext(signal?: AbortSignal): Promise<SearchedBlocks | undefined> {
+  async searchNext(reader: NoteReader, signal?: AbortSignal): Promise<SearchedBlocks | undefined> {
     const { chain, deployment, deploymentBlock, keys, rangeSize = DEFAULT_RANGE } = this.#options;
     const { ledger, confirmed } = this;
     if (keys === undefined || confirmed === undefined) return undefined;
     const end = Math.min(confirmed.number, ledger.last?.to ?? -1);
     const { next: from } = this.#searched;
     if (from > end) return undefined;
-    const [source, reader] = [abortable(chain, signal), new NoteReader()];
-    try {
-      const { timestamp: since } = await readBlock(source, deploymentBlock);
-      const last = Math.min(end, from + Math.min(rangeSize, 2 * this.#searchSize) - 1);
-      const viewing = keys.all(since, confirmed.timestamp);
-      const isKnown = ({ leafIndex }: SettledEvent) => ledger.notes.has(leafIndex);
-      const { pool } = deployment;
-      const range = { chain: source, pool, from, to: last, keys, viewing, reader, isKnown, signal };
-      const { to, found } = await searchRange(range);
-      this.#searchSize = to - from + 1;
-      return { from, to, end, found };
-    } finally {
-      reader.close();
-    }
+    const source = abortable(chain, signal);
+    this.#since ??= (await readBlock(source, deploymentBlock)).timestamp;
+    const last = Math.min(end, from + Math.min(rangeSize, 2 * this.#searchSize) - 1);
+    const viewing = keys.all(this.#since, confirmed.timestamp);
+    const isKnown = ({ leafIndex }: SettledEvent) => ledger.notes.has(leafIndex);
+    const leavesOf = ledger.leavesOf.bind(ledger);
+    const { pool } = deployment;
+    const range = { chain: source, pool, from, to: last, keys, viewing, reader, leavesOf, isKnown, signal };
+    const searched = await searchRange(range);
+    this.#searchSize = searched.to - from + 1;
+    return { ...searched, end };
   }
 
   /**
-   * Stores the result of a search. If it found payments, the next scan reads the pages from the first of them on again, because
-   * a later event may spend them. Do not call it concurrently with a scan.
-   * @returns false if the blocks have to be searched again, because the chain was reorganized meanwhile
+   * Stores the result of a search, unless the chain was reorganized meanwhile: then the next search reads the blocks again. Do not
+   * call it concurrently with a scan.
    */
-  async addSearched({ from, to, found }: SearchedBlocks): Promise<boolean> {
-    const isKept = this.#searched.next === from && to <= (this.ledger.last?.to ?? -1);
-    if (!isKept) return false;
+  async addSearched({ from, to, leaves, found }: SearchedBlocks): Promise<void> {
+    if (this.#searched.next !== from || to > (this.ledger.last?.to ?? -1)) return;
+    if (!isSameLeaves(leaves, this.ledger.leavesOf(from, to))) return;
     const searched = { next: to + 1, found: [...this.#searched.found, ...found] };
-    const first = Math.min(...found.map(({ blockNumber }) => blockNumber));
-    const kept = this.ledger.pages.findIndex((page) => page.to >= first);
-    if (kept < 0) {
-      await this.#stored.change([searchRecord(searched)]);
-      this.#adoptSearch(searched);
-    } else await this.#keep(kept, searched);
-    return true;
+    await this.#stored.change([searchRecord(searched)]);
+    this.#adoptSearch(searched);
+  }
+
+  /**
+   * Removes the pages from the first payment on that a search found and no scan has read: the next scan reads them with its key,
+   * and finds the later events that spend it. Do not call it concurrently with a scan.
+   * @returns how many payments the next scan finds so
+   */
+  async takeFound(): Promise<number> {
+    const { ledger } = this;
+    const due = this.#searched.found
+      .filter(({ leafIndex }) => this.#late.has(leafIndex) && !ledger.notes.has(leafIndex))
+      .filter(({ leafIndex, commitment }) => String(ledger.leaves[leafIndex]) === commitment);
+    const page = ledger.pageOf(Math.min(...due.map(({ leafIndex }) => leafIndex)));
+    if (page !== undefined) await this.#keep(ledger.pages.indexOf(page), this.#searched);
+    return due.length;
   }
 
   #adoptSearch(record: SearchRecord): void {

@@ -1,3 +1,4 @@
+import { NoteReader } from "../scan/note-reader.ts";
 import type { PoolSync } from "../scan/sync.ts";
 import type { SearchProgress } from "../scan/types.ts";
 import type { Lock } from "./lock.ts";
@@ -18,23 +19,31 @@ interface Searched {
   readonly scan: (signal: AbortSignal | undefined) => Promise<unknown>;
 }
 
-/** Searches blocks for payments that the scan does not see, and scans them. @returns how many payments it found */
+/**
+ * Searches blocks for payments that the scan does not see, and scans once from the first of them on.
+ * @returns how many payments that scan found
+ */
 export async function search(
   { sync, lock, scan }: Searched,
   { onProgress, signal }: SearchOptions = {},
 ): Promise<number> {
-  let count = 0;
-  for (;;) {
-    signal?.throwIfAborted();
-    const searched = await sync.searchNext(signal);
-    if (searched === undefined) return count;
-    // Only this part excludes payments.
-    count += await lock.run(async () => {
-      const { length } = searched.found;
-      if (!(await sync.addSearched(searched))) return 0;
-      if (length > 0) await scan(signal);
-      return length;
-    }, signal);
-    onProgress?.({ block: searched.to, to: searched.end });
+  // The reader's threads have the viewing keys, so they end with the search.
+  const reader = new NoteReader();
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const searched = await sync.searchNext(reader, signal);
+      if (searched === undefined) break;
+      // Only what holds the lock excludes payments.
+      await lock.run(() => sync.addSearched(searched), signal);
+      onProgress?.({ block: searched.to, to: searched.end });
+    }
+  } finally {
+    reader.close();
   }
+  return lock.run(async () => {
+    const count = await sync.takeFound();
+    if (count > 0) await scan(signal);
+    return count;
+  }, signal);
 }

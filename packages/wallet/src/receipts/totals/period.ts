@@ -1,5 +1,5 @@
 import { type ChainSource, newestBlock, readBlock, type SettledEvent, useNode } from "@sotto/chain";
-import { type EventRange, settledEvents } from "../../scan/settled-events.ts";
+import { type EventRange, isSettled, poolEvents } from "../../scan/pool-events.ts";
 import { ReceiptError } from "../errors.ts";
 import { MAX_EVENTS } from "./statement.ts";
 
@@ -29,7 +29,7 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
   const { events, blockHash } = await useNode(chain, async (node) => {
     if (confirmations > 1) await readBlock(node, toBlock + confirmations - 1);
     const { hash } = await readBlock(node, toBlock);
-    const found = await settledEvents(node, pool, range);
+    const found = (await poolEvents(node, pool, range)).filter(isSettled);
     if ((await node.block(toBlock))?.hash !== hash)
       throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain was reorganized during the scan; try again");
     return { events: found, blockHash: hash };

@@ -12,10 +12,11 @@ export interface EventRange {
 }
 
 /**
- * All payments settled in a range of blocks, in chain order.
+ * All events of the pool in a range of blocks, in chain order, without the times of their blocks. A node that lacks some of the
+ * blocks omits their events: the caller has to notice that.
  * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, POOL_MISMATCH
  */
-export async function settledEvents(chain: ChainSource, pool: string, range: EventRange): Promise<SettledEvent[]> {
+export async function poolEvents(chain: ChainSource, pool: string, range: EventRange): Promise<PoolEvent[]> {
   const events: PoolEvent[] = [];
   let size = RANGE;
   for (let from = range.from; from <= range.to; ) {
@@ -34,5 +35,8 @@ export async function settledEvents(chain: ChainSource, pool: string, range: Eve
     range.onProgress?.({ block: to, to: range.to });
     from = to + 1;
   }
-  return events.filter((event) => event.type === "settled");
+  return events;
 }
+
+/** Whether an event settles a payment. */
+export const isSettled = (event: PoolEvent): event is SettledEvent => event.type === "settled";
