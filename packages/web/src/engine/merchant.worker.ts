@@ -62,7 +62,10 @@ class Desk implements MerchantDesk {
         }
         genesis = found;
         if (wallet === undefined) {
-          void search?.stop();
+          // Its result would otherwise count for the new wallet.
+          await search?.stop();
+          if (signal.aborted) return;
+          this.#set({ ...this.#state, isSearched: false });
           const opened = await openWallet(config, chain, keys);
           wallet = opened;
           search = new IdleSearch({ wallet, onSearched: () => this.#show(signal, opened, true) });
