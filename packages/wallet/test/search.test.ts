@@ -46,6 +46,11 @@ describe("a search", function () {
     expect(await merchant.search()).to.equal(1);
     expect(amounts(merchant)).to.deep.equal(BOTH);
     expect(merchant.balance().spendable).to.equal(1_200n);
+    const listed = (await merchant.payments({ decimals: 6 })).map(({ amount, outsideMonth }) => [amount, outsideMonth]);
+    expect(listed).to.deep.equal([
+      [300n, false],
+      [900n, true],
+    ]);
     expect(await merchant.search()).to.equal(0);
   });
 

@@ -1,4 +1,5 @@
 import { formatDecimalAmount } from "@sotto/protocol";
+import { isOutsideMonth } from "../scan/scan-keys.ts";
 import type { WalletCore } from "./core.ts";
 import { type PaymentState, statusOf } from "./state.ts";
 import type { Received } from "./viewing.ts";
@@ -31,6 +32,8 @@ export interface PaymentEntry {
   settled: string;
   /** The month of the address that was paid; "" for the lasting address, and for an outgoing payment. */
   month: string;
+  /** Whether an incoming payment settled before or after that month, so that only a search found it. */
+  outsideMonth: boolean;
 }
 
 /** The payments of a list, and the format of its amounts. */
@@ -58,6 +61,7 @@ export function receivedEntry(payment: Omit<Received, "origin">, decimals: numbe
     begun: "",
     settled: timeOf(timestamp),
     month,
+    outsideMonth: isOutsideMonth(payment),
   };
 }
 
@@ -105,6 +109,7 @@ function outgoing({ journal, view }: WalletCore, decimals: number): PaymentEntry
       begun: new Date(record.created).toISOString(),
       settled: timeOf(own ? timestamp : undefined),
       month: "",
+      outsideMonth: false,
     };
     return [entry];
   });

@@ -12,6 +12,7 @@ const entry: PaymentEntry = {
   recipientWallet: MERCHANT,
   recipientAddress: "0x",
   month: "",
+  outsideMonth: false,
   resource: URL,
   transaction: "0x",
   block: 1,

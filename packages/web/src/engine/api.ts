@@ -112,6 +112,9 @@ export interface HistoryEntry {
   readonly isOutsideMonth: boolean;
 }
 
+/** Of an entry that was not paid to the address of a month. */
+export const NO_MONTH = { month: "", isOutsideMonth: false } as const satisfies Partial<HistoryEntry>;
+
 /** An incomplete purchase: it resumes by itself after a reload, or needs the user's decision. */
 export interface UnfinishedPayment {
   readonly id: string;

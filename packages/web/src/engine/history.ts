@@ -1,23 +1,14 @@
 // The wallet's history, in the form that the page shows.
 import { openPurchases } from "@sotto/client";
-import { isOutsideMonth, type Wallet } from "@sotto/wallet";
+import type { Wallet } from "@sotto/wallet";
 import { failureOf } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
-import type { HistoryEntry, UnfinishedPayment } from "./api.ts";
+import { type HistoryEntry, NO_MONTH, type UnfinishedPayment } from "./api.ts";
 import { phoneKeyOf } from "./phone.ts";
-
-/** What is not paid to the address of a month. */
-const NO_MONTH = { month: "", isOutsideMonth: false } as const;
 
 /** Newest first. Payments that the wallet made, notes that it received, deposits, withdrawals and merges. */
 export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
   const statuses = new Map(wallet.history().map((status) => [status.id, status]));
-  const outside = new Set(
-    wallet
-      .notes()
-      .filter(isOutsideMonth)
-      .map(({ transactionHash, leafIndex }) => `${transactionHash}:${leafIndex}`),
-  );
   const payments = (await wallet.payments({ decimals: DECIMALS })).map(
     (entry): HistoryEntry => ({
       id: entry.id,
@@ -31,7 +22,7 @@ export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
       block: entry.block,
       digest: statuses.get(entry.id)?.digest,
       month: entry.month,
-      isOutsideMonth: outside.has(entry.id),
+      isOutsideMonth: entry.outsideMonth,
     }),
   );
   return [...payments, ...depositsOf(wallet), ...withdrawalsOf(wallet)].sort((a, b) => b.at - a.at);

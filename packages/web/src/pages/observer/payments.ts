@@ -1,7 +1,7 @@
 // The payments that the page lists: those on the chain, and those of this wallet that are not on it yet.
 import type { SettledEvent } from "@sotto/chain";
 import { decodeBundle, type PaymentStatement, parseStatement } from "@sotto/protocol";
-import type { HistoryEntry, ServiceRequest } from "../../engine/api.ts";
+import { type HistoryEntry, NO_MONTH, type ServiceRequest } from "../../engine/api.ts";
 import type { Crowd, FeedTransaction } from "../../engine/pool-feed-api.ts";
 
 export interface ChainPayment {
@@ -32,7 +32,6 @@ export function chainPayments(transaction: FeedTransaction): ChainPayment[] {
 /** A payment that this page is making. The wallet's history lists it only once it is complete. */
 export type Draft = Pick<HistoryEntry, "amount" | "at" | "counterparty" | "resource">;
 
-const NO_MONTH = { month: "", isOutsideMonth: false } as const;
 const NEW = { id: "new", kind: "payment", state: "open", transaction: "", block: undefined, ...NO_MONTH } as const;
 
 /** Adds the payment that is being made to the history, unless the history has it. */
