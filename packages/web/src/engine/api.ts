@@ -277,6 +277,9 @@ export interface Engine {
   requests(): Promise<readonly ServiceRequest[]>;
   /** The notes that this wallet spent, with their nullifiers on chain. */
   spentNotes(): Promise<readonly SpentNote[]>;
-  /** The viewing keys of all addresses that may have been paid, as text for `parseViewingKeys` of @sotto/protocol. */
+  /**
+   * The viewing keys of all addresses that may have been paid: of the lasting address, and of every month from the pool's
+   * deployment to the end of the longest schedule. As text for `parseViewingKeys` of @sotto/protocol.
+   */
   viewingKeys(): Promise<string>;
 }

@@ -1,6 +1,6 @@
 // The engine's worker. It starts quickly: the wallet's code is loaded when a wallet is opened.
 
-import { addMonths, bytesToHex, formatViewingKeys, monthAt, monthRange } from "@sotto/protocol";
+import { bytesToHex } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig, Limits } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
@@ -10,9 +10,6 @@ import { Tabs } from "./tabs.ts";
 import { open, parseSecrets, type Secrets, seal } from "./vault.ts";
 import { deleteVault, readVault, type Vault, writeVault } from "./vault-store.ts";
 import { withFailures } from "./with-failures.ts";
-
-/** Months before this one whose keys the merchant page gets. */
-const MONTHS_SHOWN = 24;
 
 const loadSession = () => import("./session.ts");
 const loadRequests = () => import("./requests.ts");
@@ -323,11 +320,8 @@ class WalletEngine implements Engine {
     return spent.flatMap(({ nullifier, leafIndex }) => (nullifier === undefined ? [] : [{ nullifier, leafIndex }]));
   }
 
-  async viewingKeys() {
-    const { wallet } = this.#opened().context;
-    const now = monthAt(wallet.now());
-    const months = monthRange(addMonths(now, -MONTHS_SHOWN), addMonths(now, 1));
-    return formatViewingKeys(wallet.viewingKeys({ months, lasting: true }), wallet.pool);
+  viewingKeys() {
+    return this.#opened().viewingKeys();
   }
 }
 

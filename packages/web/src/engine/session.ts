@@ -1,9 +1,20 @@
 // An open wallet, which reads the chain at regular intervals.
 
-import { readContract, readDecimals } from "@sotto/chain";
+import { readBlock, readContract, readDecimals } from "@sotto/chain";
 import { dismissPurchase, openPurchases, spentOn } from "@sotto/client";
 import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
-import { assertAmount, bytesToHex, hexToBytes, parseAmount } from "@sotto/protocol";
+import {
+  addMonths,
+  assertAmount,
+  bytesToHex,
+  formatViewingKeys,
+  hexToBytes,
+  MAX_SCHEDULE_MONTHS,
+  monthAt,
+  monthRange,
+  monthsNear,
+  parseAmount,
+} from "@sotto/protocol";
 import type { ArtifactProgress } from "@sotto/prover";
 import {
   type Chain,
@@ -316,6 +327,16 @@ export class Session {
 
   async csv(): Promise<string> {
     return paymentsCsv(await this.context.wallet.payments({ decimals: DECIMALS }));
+  }
+
+  /** See `Engine.viewingKeys`. */
+  async viewingKeys(): Promise<string> {
+    const { wallet, config } = this.context;
+    const { timestamp } = await readBlock(this.#chain, config.deployment.deploymentBlock);
+    const now = monthAt(wallet.now());
+    const [first = now] = monthsNear(1000 * timestamp);
+    const months = monthRange(first, addMonths(now, MAX_SCHEDULE_MONTHS));
+    return formatViewingKeys(wallet.viewingKeys({ months, lasting: true }), wallet.pool);
   }
 
   /** Stops reading, and closes the store. */
