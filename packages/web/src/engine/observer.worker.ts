@@ -16,6 +16,8 @@ class ChainObserver implements Observer {
   #config: HostConfig | undefined;
   #chain: Chain | undefined;
   #keys: ViewingKeys | undefined;
+  /** Amounts that the keys read, by digest; undefined for payments of others. */
+  readonly #amounts = new Map<string, bigint | undefined>();
   readonly #transactions = new Map<string, Promise<SettleTransaction | undefined>>();
 
   async start(config: HostConfig): Promise<void> {
@@ -54,11 +56,13 @@ class ChainObserver implements Observer {
   async setKey(text: string): Promise<string> {
     const { chainId, pool } = this.#started().config.deployment;
     this.#keys = openViewingKeys(text, { chainId, pool });
+    this.#amounts.clear();
     return describeKeys(this.#keys);
   }
 
   async forgetKey(): Promise<void> {
     this.#keys = undefined;
+    this.#amounts.clear();
   }
 
   async keyMonths(): Promise<string | undefined> {
@@ -70,7 +74,10 @@ class ChainObserver implements Observer {
     const { ownerTag, keys } = this.#keys;
     // The page lists few payments, so all keys are tried on each, whenever it settled.
     const viewer = { ownerTag, viewingKeys: keys.map(({ viewingKey }) => viewingKey) };
-    return scanNotes(viewer, events).map((note) => note?.amount);
+    const unknown = events.filter(({ digest }) => !this.#amounts.has(digest));
+    for (const [index, note] of scanNotes(viewer, unknown).entries())
+      this.#amounts.set(unknown[index]!.digest, note?.amount);
+    return events.map(({ digest }) => this.#amounts.get(digest));
   }
 }
 
