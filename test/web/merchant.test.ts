@@ -21,7 +21,10 @@ describe("the merchant page with keys of months", function () {
   let host: Host;
   let browser: TestBrowser;
   let page: Page;
-  /** A month without payments, the last month, whose address is paid late, and this month. */
+  /**
+   * A month whose address is paid late, a month without payments, and this month. In the first hour of a month, a payment to the
+   * last month's address is not late.
+   */
   let months: [Month, Month, Month];
 
   before(async () => {
@@ -37,7 +40,7 @@ describe("the merchant page with keys of months", function () {
       await sendCall(world.depositor, settleCall(world.pool, [settle]));
     };
     await pay(merchant.addressOfMonth(months[2]), 70_000n);
-    await pay(merchant.addressOfMonth(months[1]), 3_000n);
+    await pay(merchant.addressOfMonth(months[0]), 3_000n);
     await pay(merchant.shieldedAddress, 500n);
     host = await openHost({ chain: world.node.url, token: world.token });
     const { version, network, set, chainId, pool, token, deploymentBlock, smallestDeposit, contracts } = world;
@@ -84,13 +87,13 @@ describe("the merchant page with keys of months", function () {
     browser.during(async () => {
       await open({ months, lasting: true });
       await page.getByText(`Keys of ${months[0]} to ${months[2]} and the lasting address`).waitFor();
-      await page.getByText("with 1 payment outside the month of the address.").waitFor();
+      await page.getByText("also those that settled outside the month of their address: 1.").waitFor();
       await figure(page, "Confirmed, all time", "0.0735").waitFor();
       expect(await row(months[2]).textContent()).to.include("0.07");
-      expect(await row(months[1]).textContent()).to.include("0.003");
+      expect(await row(months[0]).textContent()).to.include("0.003");
       expect(await row("Lasting address").textContent()).to.include("0.0005");
-      await page.getByText(`No payment to ${months[0]}.`).waitFor();
-      await payments().getByText(`Payment to ${months[1]}, found later`).waitFor();
+      await page.getByText(`Nothing was paid to the addresses of: ${months[1]}.`).waitFor();
+      await payments().getByText(`Payment to ${months[0]}, found later`).waitFor();
       await assertLayouts(page, "the merchant page with months");
     }));
 
@@ -104,13 +107,13 @@ describe("the merchant page with keys of months", function () {
   it("filters the payments by month, and exports the month of each", () =>
     browser.during(async () => {
       const lines = await csv();
-      expect(lines.map((line) => line.split(",").at(-1)).sort()).to.deep.equal(["", months[1], months[2]]);
+      expect(lines.map((line) => line.split(",").at(-1)).sort()).to.deep.equal(["", months[0], months[2]]);
       await page.getByLabel("Month", { exact: true }).selectOption(months[2]);
       expect(await payments().getByRole("listitem").count()).to.equal(1);
       expect((await csv()).map((line) => line.split(",").at(-1))).to.deep.equal([months[2]]);
       await page.getByLabel("Month", { exact: true }).selectOption("Lasting address");
       await payments().getByText("0.0005").waitFor();
-      await page.getByLabel("Month", { exact: true }).selectOption(months[0]);
+      await page.getByLabel("Month", { exact: true }).selectOption(months[1]);
       await page.getByText("No payment to this address yet.").waitFor();
     }));
 
@@ -127,21 +130,21 @@ describe("the merchant page with keys of months", function () {
       };
       await check();
       await page.getByText(`your address of ${months[2]}`).waitFor();
-      await open({ months: [months[1]] });
+      await open({ months: [months[0]] });
       await check();
       await page.getByText("another address than those of your keys").waitFor();
     }));
 
   it("shows nothing of another month than that of its key", () =>
     browser.during(async () => {
-      await open({ months: [months[1]] });
-      await page.getByText("with 1 payment outside the month of the address.").waitFor();
+      await open({ months: [months[0]] });
+      await page.getByText("also those that settled outside the month of their address: 1.").waitFor();
       await figure(page, "Confirmed, all time", "0.003").waitFor();
       expect(await payments().getByRole("listitem").count()).to.equal(1);
       expect(await row("Lasting address").count()).to.equal(0);
       await page.getByText("to the lasting address, and to other wallets").waitFor();
-      await open({ months: [months[0]] });
-      await page.getByText("with 0 payments outside").waitFor();
+      await open({ months: [months[1]] });
+      await page.getByText("outside the month of their address: 0.").waitFor();
       await page.getByText("No payment yet.").waitFor();
     }));
 });

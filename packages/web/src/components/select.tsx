@@ -8,7 +8,7 @@ interface Properties<T extends string> {
   onChange(value: NoInfer<T>): void;
 }
 
-/** A labelled choice of one of many values. */
+/** A labelled list from which one value is chosen. */
 export function Select<T extends string>({ label, options, value, onChange }: Properties<T>) {
   const id = useId();
   return (

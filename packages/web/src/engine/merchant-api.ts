@@ -1,6 +1,6 @@
 // The calls that a merchant's page makes to its worker. The viewing keys stay in the worker's memory; they are never stored.
 
-import type { Month, PaymentInstructions } from "@sotto/protocol";
+import { describeMonths, type Month, type PaymentInstructions } from "@sotto/protocol";
 import type { Received } from "@sotto/wallet";
 import type { CheckedReceipt } from "@sotto/wallet/receipts";
 import type { HostConfig } from "../config.ts";
@@ -28,11 +28,16 @@ export function filtered<T extends Received>(received: readonly T[], filter: Mon
   return received.filter(({ origin, month }) => origin === "payment" && (month ?? "lasting") === filter);
 }
 
+/** Names the addresses of months, and the lasting one if undefined is among them. @param months in order */
+export const describeAddresses = (months: readonly (Month | undefined)[]): string =>
+  describeMonths(
+    months.filter((month) => month !== undefined),
+    months.includes(undefined),
+  );
+
 export interface MerchantState {
   /** `closed`: no keys. `reading`: reading the chain for the first time. */
   readonly phase: "closed" | "reading" | "open";
-  /** The months that the keys open, such as "2026-11 to 2026-12 and the lasting address"; undefined without keys. */
-  readonly opened: string | undefined;
   /** The months of the addresses that the keys open, in order; undefined for the lasting address. */
   readonly months: readonly (Month | undefined)[];
   /** Whether all blocks were searched for payments outside the month of their address. */
@@ -53,7 +58,6 @@ export interface MerchantState {
 
 export const CLOSED: MerchantState = {
   phase: "closed",
-  opened: undefined,
   months: [],
   isSearched: false,
   progress: undefined,

@@ -1,7 +1,7 @@
 // The merchant's worker. It has viewing keys while the page is open, and keeps everything in memory.
 
-import { defaultFinality, describeKeys, trimPasted, type ViewingKeys } from "@sotto/protocol";
-import { type Chain, IdleSearch, isOutsideMonth, MemoryStore, type Received, ViewingWallet } from "@sotto/wallet";
+import { defaultFinality, trimPasted, type ViewingKeys } from "@sotto/protocol";
+import { type Chain, IdleSearch, isOutsideMonth, MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { assertReceipt, keyOfReceipt } from "@sotto/wallet/receipts";
 import { expose } from "comlink";
 import type { HostConfig } from "../config.ts";
@@ -39,7 +39,7 @@ class Desk implements MerchantDesk {
     this.#open = open;
     this.#keys = keys;
     const months = keys.keys.map(({ month }) => month);
-    this.#set({ ...CLOSED, phase: "reading", opened: describeKeys(keys), months });
+    this.#set({ ...CLOSED, phase: "reading", months });
     void this.#look(config, keys, open.signal);
   }
 
@@ -97,8 +97,8 @@ class Desk implements MerchantDesk {
   }
 
   #restart(signal: AbortSignal): void {
-    const { opened, months } = this.#state;
-    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", opened, months, restarted: Date.now() });
+    const { months } = this.#state;
+    if (!signal.aborted) this.#set({ ...CLOSED, phase: "reading", months, restarted: Date.now() });
   }
 
   #reorganize(signal: AbortSignal, blocks: number | undefined): void {
@@ -112,7 +112,7 @@ class Desk implements MerchantDesk {
   /** @param isSearched whether all blocks were searched for payments outside the month of their address */
   #show(signal: AbortSignal, wallet: ViewingWallet, isSearched: boolean): void {
     if (signal.aborted) return;
-    const received = wallet.received().map((one) => ({ ...one, isOutsideMonth: isOutside(one) }));
+    const received = wallet.received().map((one) => ({ ...one, isOutsideMonth: isOutsideMonth(one) }));
     const { phase, problem, received: known } = this.#state;
     const isSame = isSearched === this.#state.isSearched && isSameReceived(known, received);
     if (phase === "open" && problem === undefined && isSame) return;
@@ -160,8 +160,6 @@ class Desk implements MerchantDesk {
     return instructionsOf(response);
   }
 }
-
-const isOutside = (one: Received): boolean => one.origin === "payment" && isOutsideMonth(one);
 
 function openWallet(config: HostConfig, chain: Chain, keys: ViewingKeys): Promise<ViewingWallet> {
   const { chainId, pool, token, deploymentBlock, set, finality } = config.deployment;

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { Button } from "../../components/button.tsx";
 import { ChainNotices } from "../../components/chain-notices.tsx";
 import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
+import { describeAddresses } from "../../engine/merchant-api.ts";
 import "../../styles/views.css";
 import "./merchant.css";
 import { Income } from "./income.tsx";
@@ -13,7 +14,7 @@ import { RouteCheck } from "./route-check.tsx";
 
 export default function MerchantPage() {
   const state = useMerchant();
-  const { phase, opened, problem, reorganized, restarted, progress } = state;
+  const { phase, months, problem, reorganized, restarted, progress } = state;
   // Leaving the page removes the keys from memory.
   useEffect(() => () => void merchantDesk().close(), []);
   return (
@@ -24,9 +25,9 @@ export default function MerchantPage() {
           <h1>Merchant</h1>
           <p>Payments to your addresses. The chain shows no amounts; your viewing keys open them, in this tab only.</p>
         </div>
-        {opened !== undefined && (
+        {phase !== "closed" && (
           <div className="row">
-            <span>{`Keys of ${opened}`}</span>
+            <span>{`Keys of ${describeAddresses(months)}`}</span>
             <Button small onClick={() => void merchantDesk().close()}>
               Close and forget the keys
             </Button>
@@ -51,7 +52,7 @@ export default function MerchantPage() {
           <>
             <Income state={state} />
             <Months state={state} />
-            <Payments received={state.received} months={state.months} />
+            <Payments received={state.received} months={months} />
           </>
         )}
         <div className="halves">

@@ -1,21 +1,19 @@
-import { describeMonths, type Month } from "@sotto/protocol";
+import type { Month } from "@sotto/protocol";
 import { useMemo } from "react";
 import { Amount } from "../../components/amount.tsx";
 import { Table } from "../../components/table.tsx";
-import type { MerchantState } from "../../engine/merchant-api.ts";
-import { formatCount, formatNumberOf } from "../../lib/age.ts";
+import { describeAddresses, type MerchantState } from "../../engine/merchant-api.ts";
+import { formatCount } from "../../lib/age.ts";
 import { sumByMonth } from "../../lib/sums.ts";
 
 const nameOf = (month: Month | undefined): string => month ?? "Lasting address";
 
 /** The income of each address that the keys open, and what the page covers and cannot know. */
-export function Months({ state: { received, months, opened, isSearched } }: { readonly state: MerchantState }) {
+export function Months({ state: { received, months, isSearched } }: { readonly state: MerchantState }) {
   // The newest month first, and the lasting address last.
   const sums = useMemo(() => sumByMonth(received, months.toReversed()), [received, months]);
   const paid = sums.filter(({ payments }) => payments > 0);
-  const unpaid = sums.filter(({ payments }) => payments === 0);
-  const unpaidMonths = unpaid.flatMap(({ month }) => (month === undefined ? [] : [month])).reverse();
-  const none = describeMonths(unpaidMonths, unpaid.length > unpaidMonths.length);
+  const unpaid = sums.filter(({ payments }) => payments === 0).map(({ month }) => month);
   const outside = received.filter(({ isOutsideMonth }) => isOutsideMonth).length;
   return (
     <section className="card stack">
@@ -33,12 +31,14 @@ export function Months({ state: { received, months, opened, isSearched } }: { re
           ))}
         </Table>
       )}
-      {none !== "" && <p className="soft small">{`No payment to ${none}.`}</p>}
+      {unpaid.length > 0 && (
+        <p className="soft small">{`Nothing was paid to the addresses of: ${describeAddresses(unpaid.toReversed())}.`}</p>
+      )}
       <div className="stack tight small">
-        <p>{`This page covers ${opened ?? "nothing"}.`}</p>
+        <p>{`This page covers ${describeAddresses(months)}.`}</p>
         <p>
           {isSearched
-            ? `It lists every payment to these addresses, with ${formatNumberOf(outside, "payment")} outside the month of the address.`
+            ? `It lists every payment to these addresses, also those that settled outside the month of their address: ${formatCount(outside)}.`
             : "It is still looking for payments outside the month of their address."}
         </p>
         <p>{"It cannot know:"}</p>

@@ -33,7 +33,7 @@ export interface Observation {
   loadCall(hash: string): Promise<void>;
   /** Leaf indices of the notes that this wallet spent, by nullifier. */
   readonly spent: ReadonlyMap<bigint, number>;
-  /** The address whose viewing key was entered. */
+  /** The months of the keys that were entered, such as "2026-11 to 2026-12 and the lasting address"; undefined without keys. */
   readonly keyMonths: string | undefined;
   /** @throws VIEWING_KEY_INVALID */
   setKey(text: string): Promise<void>;
