@@ -16,6 +16,7 @@ import {
   monthAt,
   monthBindings,
   monthEnd,
+  monthRange,
   ProtocolError,
   parseMonth,
   type SignedMonthBinding,
@@ -78,7 +79,7 @@ export async function signAddresses(
   assertCount(months);
   const first = parseMonth(firstMonth, "firstMonth");
   const lastMonth = addMonths(first, months - 1);
-  const addresses = Array.from({ length: months }, (_, index) => wallet.addressOfMonth(addMonths(first, index)));
+  const addresses = monthRange(first, lastMonth).map((month) => wallet.addressOfMonth(month));
   const issuedAt = bindingSlots(wallet.now())[0]!;
   const { chainId, pool } = wallet.pool;
   const schedule = assertSchedule({

@@ -13,6 +13,7 @@ import {
   type Month,
   type MonthAddresses,
   monthAt,
+  monthRange,
   type ViewingKeys,
   type WalletKeys,
 } from "@sotto/protocol";
@@ -60,7 +61,7 @@ export async function signLasting(owner: BoundWallet, account: TypedDataSigner):
 
 /** This month and the `count` before it. */
 export const lastMonths = (now: number, count: number): Month[] =>
-  Array.from({ length: count + 1 }, (_, index) => addMonths(monthAt(now), index - count));
+  monthRange(addMonths(monthAt(now), -count), monthAt(now));
 
 /** The keys that a server has: those of this month and the one before. */
 export const serverKeys = (owner: MonthOwner): ViewingKeys => owner.viewingKeys({ months: lastMonths(owner.now(), 1) });
