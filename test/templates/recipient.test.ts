@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import {
   AddressBook,
+  addressesDue,
   addressInSchedule,
   checkMonthAddresses,
   decodeShieldedAddress,
@@ -23,11 +24,10 @@ import { anyRejection } from "@sotto/test-kit/rejection";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { seedFromWords, viewingKeysOf } from "@sotto/wallet";
 import { expect } from "chai";
-import type { Pool } from "../../packages/create-sotto/templates/resource-server/src/owner.ts";
+import { Owner, type Pool } from "../../packages/create-sotto/templates/resource-server/src/owner.ts";
 import { onEvent, openRecipient } from "../../packages/create-sotto/templates/resource-server/src/recipient.ts";
 
 const DEPLOYMENT = { chainId: 31337, pool: `0x${"ab".repeat(20)}` } as const;
-const ELSEWHERE = { ...DEPLOYMENT, pool: `0x${"ba".repeat(20)}` } as const;
 
 describe("the recipient of a template", () => {
   let folder: string;
@@ -73,6 +73,19 @@ describe("the recipient of a template", () => {
     expect(log).to.have.lengthOf(3);
   });
 
+  it("creates no second owner and no other addresses if two servers start at the same time", async () => {
+    const [first, second] = await Promise.all([
+      openRecipient(folder, DEPLOYMENT, () => now),
+      openRecipient(folder, DEPLOYMENT, () => now + 5_000),
+    ]);
+    expect(bookOf(second).newest).to.deep.equal(bookOf(first).newest);
+    const owner = readFileSync(file("owner.json"), "utf8");
+    log = [];
+    new Owner(file("owner.json"), DEPLOYMENT).create();
+    expect(readFileSync(file("owner.json"), "utf8")).to.equal(owner);
+    expect(log).to.deep.equal([]);
+  });
+
   it("continues in January, with another address and the keys of two months", async () => {
     const recipient = await open();
     const before = bookOf(recipient).at(now);
@@ -85,15 +98,22 @@ describe("the recipient of a template", () => {
     expect(readFileSync(file("viewing-keys.json"), "utf8")).to.not.contain("2026-11");
   });
 
-  it("signs new addresses in the last month, and keeps the earlier ones", async () => {
+  it("signs new addresses once a paywall warns that they end, and keeps the earlier ones", async () => {
     await open();
-    now = Date.parse("2027-10-31T12:00:00Z");
+    const due = addressesDue(parseMonth("2027-11"));
+    now = due - 1;
     expect(bookOf(await open()).newest.bindings[0]?.month).to.equal("2026-12");
-    now = Date.parse("2027-11-01T00:00:00Z");
+    now = due;
     const book = bookOf(await open());
-    expect(readdirSync(file("addresses"))).to.deep.equal(["2026-12.json", "2027-11.json"]);
-    expect(book.newest.bindings.map(({ month }) => month)).to.include.members(["2027-11", "2028-10"]);
+    expect(log.at(-1)).to.match(/^Addresses until 2028-09; /);
+    expect(readdirSync(file("addresses")).map((name) => name.slice(-12))).to.deep.equal([
+      "2026-12.json",
+      "2027-10.json",
+    ]);
+    expect(book.newest.bindings.map(({ month }) => month)).to.include.members(["2027-10", "2028-09"]);
     expect(book.acceptedAt(Date.parse("2027-02-03T00:00:00Z"))).to.have.lengthOf(1);
+    now += 60_000;
+    expect(bookOf(await open()).newest).to.deep.equal(book.newest);
   });
 
   it("continues without its owner, warns once a month, and reads keys and addresses that the owner delivers", async () => {
@@ -105,9 +125,12 @@ describe("the recipient of a template", () => {
     log = [];
     for (let i = 0; i < 3; i++) expect(monthsOf(recipient)).to.deep.equal(["2026-11", "2026-12"]);
     expect(log).to.deep.equal([
-      `warning: ${file("viewing-keys.json")} has no key of 2027-01: write it with "sotto view-key --next"`,
+      `warning: ${file("viewing-keys.json")} has no valid key of 2027-01: write it with "sotto view-key --next"`,
     ]);
     expect(bookOf(recipient).at(now)?.month).to.equal("2027-01");
+    // Half of a copy.
+    writeFileSync(file("viewing-keys.json"), "{");
+    for (let i = 0; i < 3; i++) expect(monthsOf(recipient)).to.deep.equal(["2026-11", "2026-12"]);
     const keys = deriveKeys(seedFromWords(words), { chainId: 31337n, pool: DEPLOYMENT.pool });
     const next = viewingKeysOf(keys, { months: ["2026-12", "2027-01"].map((month) => parseMonth(month)) });
     writeFileSync(file("viewing-keys.json"), formatViewingKeys(next, DEPLOYMENT));
@@ -115,18 +138,22 @@ describe("the recipient of a template", () => {
     expect(log).to.have.lengthOf(1);
   });
 
-  it("signs anew for another pool while the owner is here, and creates no second owner later", async () => {
-    await open();
+  it("signs anew for another pool or chain while the owner is here, and keeps the addresses of each", async () => {
+    const pools = [DEPLOYMENT, { ...DEPLOYMENT, pool: `0x${"ba".repeat(20)}` }, { ...DEPLOYMENT, chainId: 1 }] as const;
+    for (const pool of pools) await open(pool);
     const owner = readFileSync(file("owner.json"), "utf8");
-    const { schedule } = bookOf(await open(ELSEWHERE)).newest;
-    expect(schedule.pool).to.equal(ELSEWHERE.pool);
-    expect(readFileSync(file("owner.json"), "utf8")).to.equal(owner);
+    expect(log.filter((line) => line.startsWith("Created "))).to.have.lengthOf(1);
     moveOwner();
-    const error = await anyRejection(open());
+    for (const pool of pools) {
+      const { schedule } = bookOf(await open(pool)).newest;
+      expect([schedule.pool, schedule.chainId]).to.deep.equal([pool.pool, BigInt(pool.chainId)]);
+    }
+    const error = await anyRejection(open({ ...DEPLOYMENT, chainId: 10 }));
     expect(error.message).to.match(
-      /addresses has none for the pool 0xabab.*: write them with "sotto address schedule"$/,
+      /addresses has none for the pool 0xabab.* on chain 10: write them with "sotto address schedule"$/,
     );
     expect(readdirSync(folder)).to.not.include("owner.json");
+    expect(readFileSync(join(folder, "..", "owner.json"), "utf8")).to.equal(owner);
   });
 
   it("shows a thief of its folder the payments of two months, and none of another (control: the owner's words)", async () => {
@@ -162,7 +189,8 @@ describe("the recipient of a template", () => {
   it("tells the operator that the addresses end", () => {
     onEvent({ event: "addresses", month: parseMonth("2027-11"), days: 29 });
     expect(log).to.deep.equal([
-      'warning: The addresses end with 2027-11: add new ones with "sotto address schedule", and restart.',
+      "warning: The addresses end with 2027-11. If owner.json is in its folder, a restart renews them; " +
+        'otherwise add new ones with "sotto address schedule", and restart.',
     ]);
   });
 });

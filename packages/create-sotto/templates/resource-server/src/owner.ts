@@ -1,5 +1,6 @@
 // The owner's part, from secrets that the server does not need: it makes what the server is paid at and reads with. It does nothing
 // once owner.json was moved away.
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { signAddresses } from "@sotto/client";
 import {
@@ -26,7 +27,7 @@ export class Owner {
   readonly #path: string;
   readonly #deployment: Pool;
 
-  /** @param path the file of the secrets */
+  /** @param path the file with the secrets */
   constructor(path: string, deployment: Pool) {
     this.#path = path;
     this.#deployment = deployment;
@@ -36,25 +37,29 @@ export class Owner {
     return existsSync(this.#path);
   }
 
+  /** Never replaces an owner: another server may be paid at its addresses already. */
   create(): void {
     const secrets: Secrets = { words: createSeedWords(), accountKey: Account.createRandom().privateKey };
-    write(this.#path, JSON.stringify(secrets, undefined, 2), 0o600);
-    console.log(`Created ${this.#path}, which spends what this server earns:\nmove it to a safe place.`);
+    if (writeOnce(this.#path, JSON.stringify(secrets, undefined, 2), 0o600))
+      console.log(`Created ${this.#path}, which spends what this server earns:\nmove it to a safe place.`);
   }
 
-  /** Signs an address for each of twelve months. */
+  /** Signs an address for each of twelve months. Keeps the file if another server has just written it. */
   async writeAddresses(path: string, firstMonth: Month, now: () => number): Promise<void> {
     const { pool, keys, account } = this.#read();
     const addressOfMonth = (month: Month) => keys.ofMonth(month).shieldedAddress;
     const addresses = await signAddresses({ pool, now, addressOfMonth }, account, { months: 12, firstMonth });
-    write(path, JSON.stringify(monthAddressesJson(addresses), undefined, 2), 0o644);
+    writeOnce(path, JSON.stringify(monthAddressesJson(addresses), undefined, 2), 0o644);
   }
 
   /** The keys of the month and of the one before. */
   writeViewingKeys(path: string, month: Month): void {
     const { keys } = this.#read();
     const viewingKeys = viewingKeysOf(keys, { months: [addMonths(month, -1), month] });
-    write(path, formatViewingKeys(viewingKeys, this.#deployment), 0o600);
+    // Nobody reads half of the file.
+    const written = `${path}.${randomUUID()}`;
+    writeFileSync(written, `${formatViewingKeys(viewingKeys, this.#deployment)}\n`, { mode: 0o600 });
+    renameSync(written, path);
   }
 
   #read() {
@@ -64,8 +69,13 @@ export class Owner {
   }
 }
 
-/** Replaces a file at once, so that nobody reads half of it. */
-function write(path: string, text: string, mode: number): void {
-  writeFileSync(`${path}.new`, `${text}\n`, { mode });
-  renameSync(`${path}.new`, path);
+/** @returns whether this call has written the file: false if it was there */
+function writeOnce(path: string, text: string, mode: number): boolean {
+  try {
+    writeFileSync(path, `${text}\n`, { mode, flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }

@@ -2,19 +2,19 @@
 //   owner.json         spends what the server earns: move it to a safe place
 //   addresses/*.json   the addresses of twelve months, signed by the owner; they are public
 //   viewing-keys.json  reads the payments of this month and the one before
-// While owner.json is there, the server renews the others. Later its owner delivers them: the output of `sotto view-key --next`
-// at the end of each month, and that of `sotto address schedule` once a year.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+// While owner.json is there, each start renews the addresses, and the server renews the keys. Later its owner delivers them: the
+// output of `sotto view-key --next` at the end of each month, and that of `sotto address schedule` once a year.
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  addMonths,
+  AddressBook,
+  addressesDue,
   describeKeys,
   type Month,
   type MonthAddresses,
   monthAt,
   parseMonthAddresses,
   parseViewingKeys,
-  scheduleMonths,
   type ViewingKeys,
 } from "@sotto/protocol";
 import type { MonthRecipient, PaywallEvent } from "@sotto/resource-server";
@@ -30,11 +30,9 @@ export async function openRecipient(
   const addresses = await openAddresses(join(folder, "addresses"), owner, deployment, now);
   const viewingKeys = viewingKeysOf(join(folder, "viewing-keys.json"), owner, deployment, now);
   const keys = viewingKeys();
-  const last = addresses
-    .flatMap(({ schedule }) => scheduleMonths(schedule))
-    .sort()
-    .at(-1);
-  console.log(`Addresses until ${last}; viewing keys: ${keys === undefined ? "none" : describeKeys(keys)}.`);
+  console.log(
+    `Addresses until ${lastMonth(addresses)}; viewing keys: ${keys === undefined ? "none" : describeKeys(keys)}.`,
+  );
   return { addresses, viewingKeys };
 }
 
@@ -42,7 +40,7 @@ export async function openRecipient(
 async function openAddresses(
   folder: string,
   owner: Owner,
-  { pool }: Pool,
+  { chainId, pool }: Pool,
   now: () => number,
 ): Promise<readonly MonthAddresses[]> {
   mkdirSync(folder, { recursive: true });
@@ -50,33 +48,53 @@ async function openAddresses(
     readdirSync(folder)
       .filter((name) => name.endsWith(".json"))
       .map((name) => parseMonthAddresses(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+  const ofPool = (all: readonly MonthAddresses[]) =>
+    all.filter(({ schedule }) => schedule.pool === pool && schedule.chainId === BigInt(chainId));
   const all = read();
-  if (all.length === 0 && !owner.isHere()) owner.create();
+  if (all.length === 0) owner.create();
 
-  const month = monthAt(now());
-  const ofPool = all.filter(({ schedule }) => schedule.pool === pool);
-  const months = ofPool.flatMap(({ schedule }) => scheduleMonths(schedule));
-  if (owner.isHere() && !months.includes(addMonths(month, 1))) {
-    await owner.writeAddresses(join(folder, `${month}.json`), month, now);
-    return read().filter(({ schedule }) => schedule.pool === pool);
+  const found = ofPool(all);
+  const isDue = found.length === 0 || now() >= addressesDue(lastMonth(found));
+  if (isDue && owner.isHere()) {
+    const month = monthAt(now());
+    await owner.writeAddresses(join(folder, `${chainId}-${pool}-${month}.json`), month, now);
+    return ofPool(read());
   }
-  if (ofPool.length > 0) return ofPool;
-  throw new Error(`${folder} has none for the pool ${pool}: write them with "sotto address schedule"`);
+  if (found.length > 0) return found;
+  throw new Error(
+    `${folder} has none for the pool ${pool} on chain ${chainId}: write them with "sotto address schedule"`,
+  );
 }
 
-/** Reads the file when a month begins. Without a key, payments count, and their amounts are unknown. */
+/** The last month in which the server is paid. */
+const lastMonth = (addresses: readonly MonthAddresses[]): Month =>
+  new AddressBook(addresses).newest.bindings.at(-1)!.month;
+
+/** Reads the file when a month begins. Without a valid key, payments count, and their amounts are unknown. */
 function viewingKeysOf(path: string, owner: Owner, deployment: Pool, now: () => number) {
+  let text: string | undefined;
   let keys: ViewingKeys | undefined;
   let warned: Month | undefined;
+  const read = (month: Month) => {
+    if (owner.isHere()) owner.writeViewingKeys(path, month);
+    const found = readFileSync(path, "utf8");
+    if (found === text) return;
+    text = found;
+    keys = parseViewingKeys(found, deployment);
+  };
   return (): ViewingKeys | undefined => {
     const month = monthAt(now());
     const isComplete = () => keys?.keys.some((key) => key.month === month);
     if (isComplete()) return keys;
-    if (owner.isHere()) owner.writeViewingKeys(path, month);
-    if (existsSync(path)) keys = parseViewingKeys(readFileSync(path, "utf8"), deployment);
-    if (!isComplete() && warned !== month)
-      console.warn(`${path} has no key of ${month}: write it with "sotto view-key --next"`);
-    warned = month;
+    try {
+      read(month);
+    } catch {
+      // The file is missing, or somebody is still copying it: the next payment reads it again.
+    }
+    if (!isComplete() && warned !== month) {
+      console.warn(`${path} has no valid key of ${month}: write it with "sotto view-key --next"`);
+      warned = month;
+    }
     return keys;
   };
 }
@@ -84,5 +102,8 @@ function viewingKeysOf(path: string, owner: Owner, deployment: Pool, now: () => 
 /** Tells the operator in time. */
 export function onEvent(event: PaywallEvent): void {
   if (event.event === "addresses")
-    console.warn(`The addresses end with ${event.month}: add new ones with "sotto address schedule", and restart.`);
+    console.warn(
+      `The addresses end with ${event.month}. If owner.json is in its folder, a restart renews them; ` +
+        'otherwise add new ones with "sotto address schedule", and restart.',
+    );
 }
