@@ -1,6 +1,6 @@
 /**
  * Entry `@sotto/protocol/extend`: what packages that extend the protocol with formats of their own need to read and refuse
- * values, encode bytes and build typed data as the protocol does. Applications need none of it.
+ * values, match routes, encode bytes and build typed data as the protocol does. Applications need none of it.
  */
 export {
   type StructField,
@@ -16,4 +16,12 @@ export { parseHttpUrl } from "./object-fields.ts";
 export { assertInteger, assertObject, assertText, parseAmount } from "./validate.ts";
 export { type AuthScheme, authSchemes, isAuthScheme } from "./wire/auth-header.ts";
 export { urlOf } from "./wire/base-url.ts";
+export {
+  includesMethod,
+  matchesPath,
+  matchesPathLoosely,
+  ORIGIN_FORM,
+  parseRoutePath,
+  type RoutePath,
+} from "./wire/route-path.ts";
 export { type JsonProblem, readStrictJson } from "./wire/strict-json.ts";

@@ -1,5 +1,6 @@
 // Parses request targets, and refuses those that two servers could parse differently.
 import { MAX_URL_LENGTH } from "@sotto/protocol";
+import { ORIGIN_FORM } from "@sotto/protocol/extend";
 
 /** A request target that every server parses alike. */
 export interface Target {
@@ -13,11 +14,6 @@ export interface Target {
   readonly plain: boolean;
   readonly query: URLSearchParams;
 }
-
-/**
- * A slash, then printable ASCII without "#", which honest clients never send, and "\", which some servers treat as "/".
- */
-const ORIGIN_FORM = /^\/[!"$-[\]-~]*$/;
 
 /**
  * Encodings that only some servers decode before routing: of letters, digits and "-._", which need no encoding, of

@@ -1,18 +1,14 @@
-import { describe, fail } from "@sotto/protocol/extend";
+import { MAX_URL_LENGTH } from "@sotto/protocol";
+import { describe, fail, includesMethod, matchesPath, ORIGIN_FORM, parseRoutePath } from "@sotto/protocol/extend";
 import { exactFields } from "./fields.ts";
 
 /** Maximum length of a route's path, characters. */
 const MAX_PATH_LENGTH = 256;
-/** Maximum length of a request target, as in payments. */
-const MAX_TARGET_LENGTH = 2048;
 const METHOD = /^[A-Z]{1,32}$/;
-/** As the paths of a paywall's routes. */
-const SEGMENT = /^[\w~!$&'()+,=:@.-]+$/;
-const TARGET = /^\/[!"$-[\]-~]*$/;
 
 /** The requests that one rule is for. */
 export interface MeteredRoute {
-  /** Such as "POST". */
+  /** Such as "POST". A route of GET is also for HEAD. */
   readonly method: string;
   /** Such as "/v1/chat", "/reports/:id" (any segment) or "/files/*" (everything below). */
   readonly path: string;
@@ -35,62 +31,47 @@ export function assertMethod(method: unknown): string {
 
 /** Checks a request target: the path of a request, with its query. @throws SottoError INVALID_STRING */
 export function assertTarget(target: unknown): string {
-  if (typeof target !== "string" || target.length > MAX_TARGET_LENGTH || !TARGET.test(target))
+  if (typeof target !== "string" || target.length > MAX_URL_LENGTH || !ORIGIN_FORM.test(target))
     fail(
       "INVALID_STRING",
-      `a target must begin with / and have at most ${MAX_TARGET_LENGTH} printable ASCII characters, got ${describe(target)}`,
+      `a target must begin with / and have at most ${MAX_URL_LENGTH} printable ASCII characters, got ${describe(target)}`,
     );
   return target;
 }
 
-const isSegment = (text: string): boolean => SEGMENT.test(text) && ![".", "..", ":"].includes(text);
-
 /** Reads a route from JSON. @throws SottoError INVALID_ARGUMENT, INVALID_STRING */
 export function parseRoute(value: unknown): MeteredRoute {
   const { method, path } = exactFields(value, ["method", "path"], "a route");
-  const segments = typeof path === "string" && path.length <= MAX_PATH_LENGTH ? path.split("/") : ["?"];
-  const named = segments.slice(1, segments.at(-1) === "*" || path === "/" ? -1 : undefined);
-  if (segments.length < 2 || segments[0] !== "" || !named.every(isSegment))
+  const isText = typeof path === "string" && path.length <= MAX_PATH_LENGTH;
+  const parsed = isText ? parseRoutePath(path) : undefined;
+  if (!isText || parsed === undefined || (parsed.segments.at(-1) === "" && path !== "/"))
     fail(
       "INVALID_STRING",
       `the path of a route must be such as /v1/chat, /reports/:id or /files/*, got ${describe(path)}`,
     );
-  return { method: assertMethod(method), path: path as string };
+  if (method === "HEAD")
+    fail("INVALID_STRING", "the method of a route must not be HEAD; a route of GET is also for HEAD");
+  return { method: assertMethod(method), path };
 }
-
-interface Pattern {
-  readonly segments: readonly string[];
-  /** Whether it matches the paths below, as `/*` does. */
-  readonly below: boolean;
-}
-
-function patternOf(path: string): Pattern {
-  const segments = path.slice(1).split("/");
-  const below = segments.at(-1) === "*";
-  return { segments: below ? segments.slice(0, -1) : segments, below };
-}
-
-const isAny = (segment: string): boolean => segment.startsWith(":");
 
 /** Whether a route is for a request: method and path, without the query, compared as they are written. */
 export function matchesRoute({ method, path }: MeteredRoute, request: MeteredRequest): boolean {
-  const { segments, below } = patternOf(path);
   const found = request.target.split("?", 1)[0]!.slice(1).split("/");
-  if (method !== request.method) return false;
-  if (below ? found.length <= segments.length : found.length !== segments.length) return false;
-  return segments.every((segment, i) => (isAny(segment) ? found[i] !== "" : segment === found[i]));
+  return includesMethod(method, request.method) && matchesPath(parseRoutePath(path)!, found);
 }
 
-/** Whether some request belongs to both routes. */
+/**
+ * Whether a paywall may take some request for both routes: it ignores letter case, and `/files/*` includes `/files`. Wider than
+ * `matchesRoute`, so that the route that a paywall finds first is never another than that of the terms.
+ */
 export function routesOverlap(one: MeteredRoute, other: MeteredRoute): boolean {
-  const [a, b] = [patternOf(one.path), patternOf(other.path)];
+  const [a, b] = [parseRoutePath(one.path)!, parseRoutePath(other.path)!];
   const [shorter, longer] = a.segments.length <= b.segments.length ? [a, b] : [b, a];
-  const isLonger = longer.segments.length > shorter.segments.length;
-  const hasCommonLength = shorter.below ? longer.below || isLonger : !longer.below && !isLonger;
-  if (one.method !== other.method || !hasCommonLength) return false;
+  if (one.method !== other.method || !(shorter.below || longer.segments.length === shorter.segments.length))
+    return false;
+  const isAny = (segment: string, found: string) => segment.startsWith(":") && found !== "";
   return shorter.segments.every((segment, i) => {
     const found = longer.segments[i]!;
-    if (isAny(segment)) return found !== "";
-    return isAny(found) ? segment !== "" : segment === found;
+    return segment.toLowerCase() === found.toLowerCase() || isAny(segment, found) || isAny(found, segment);
   });
 }

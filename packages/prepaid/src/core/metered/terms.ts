@@ -60,7 +60,7 @@ export interface MeteredTerms extends PrepaidMerchant {
   readonly firstEpoch: string;
   /** The Ed25519 receipt key of each epoch, 32 bytes as hex with 0x; 1 to 12. */
   readonly receiptKeys: readonly string[];
-  /** 1 to 64, of which no two match the same request. */
+  /** 1 to 64. No request may belong to two of them, in any spelling: letter case is ignored, and `/files/*` includes `/files`. */
   readonly routes: readonly MeteredRouteRule[];
 }
 
@@ -89,7 +89,10 @@ function parseRoutes(value: unknown): readonly MeteredRouteRule[] {
   routes.forEach((route, i) => {
     const other = routes.slice(0, i).find((earlier) => routesOverlap(earlier, route));
     if (other !== undefined)
-      fail("INVALID_ARGUMENT", `${route.method} ${route.path} and ${other.path} match the same requests; remove one`);
+      fail(
+        "INVALID_ARGUMENT",
+        `${route.method} ${route.path} and ${other.path} match the same requests: paywalls ignore letter case, and /a/* includes /a; remove one`,
+      );
   });
   return Object.freeze(routes);
 }
@@ -207,7 +210,8 @@ export function receiptKeyOfEpoch(terms: MeteredTerms, epoch: string): string | 
 }
 
 /**
- * The rule of a request; undefined if it belongs to no route of the terms. Paths are compared as they are written.
+ * The rule of a request; undefined if it belongs to no route of the terms. HEAD counts as GET. Paths are compared as they are
+ * written.
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING
  */
 export function ruleOfRequest(terms: MeteredTerms, request: MeteredRequest): MeteredRule | undefined {
@@ -227,7 +231,8 @@ export interface TermsConflict {
 
 /**
  * Finds a month and requests for which two terms of the same merchant and deployment have different rules. A merchant that signs
- * both contradicts itself, so check new terms against those of before.
+ * both contradicts itself, so check new terms against those of before. Requests are compared as in one statement: letter case is
+ * ignored, and `/files/*` includes `/files`.
  * @returns undefined if there are none, or if the terms are of two merchants or deployments
  * @throws SottoError INVALID_ARGUMENT
  */

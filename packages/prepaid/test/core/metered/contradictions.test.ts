@@ -58,7 +58,8 @@ describe("contradictions", () => {
     // Its rule is that of another month: the charge is judged by it, and does not follow from it either.
     const next = termsOf([KEYS[1]], { firstEpoch: "2027-02", routes: [{ ...terms.routes[0]!, rule: CHEAPER }] });
     expect(kinds([receipt], [terms, next])).to.deep.equal(["charge", "rule"]);
-    expect(kinds([sign({ method: "GET", target: "/files/a" })])).to.deep.equal(["rule"]);
+    for (const method of ["GET", "HEAD"])
+      expect(kinds([sign({ method, target: "/files/a" })]), method).to.deep.equal(["rule"]);
   });
 
   it("convict a merchant that signs two rules for one request and month", () => {

@@ -1,4 +1,5 @@
 import { bytesToHex, SottoError } from "@sotto/protocol";
+import { matchesPathLoosely, parseRoutePath } from "@sotto/protocol/extend";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
@@ -134,13 +135,18 @@ describe("the terms of metered routes", () => {
         "/./a",
         "/..",
         "/a/:",
+        "//*",
+        "/a//*",
         "/*/a",
         "/a?b",
         "/a b",
         "/é",
         `/${"a".repeat(256)}`,
       ].map((path) => ({ ...wire, routes: [{ ...route, path }] })),
-      ...["post", "*", "", "P OST", "M".repeat(33)].map((method) => ({ ...wire, routes: [{ ...route, method }] })),
+      ...["post", "*", "", "P OST", "HEAD", "M".repeat(33)].map((method) => ({
+        ...wire,
+        routes: [{ ...route, method }],
+      })),
     ];
     for (const value of wrong) expectCode("INVALID_ARGUMENT", () => decodeMeteredTerms(value));
     expectCode("INVALID_ARGUMENT", () => encodeMeteredTerms({ ...terms, chainId: 2n ** 53n }));
@@ -213,6 +219,7 @@ describe("the routes of terms", () => {
     ])
       expect(found(target), target).to.equal(undefined);
     expect(found("/v1/chat", "POST")).to.equal(undefined);
+    expect(found("/v1/chat", "HEAD")).to.equal(1n);
     expect(ruleOfRequest(withRoutes([routeOf("/*")]), { method: "GET", target: "/" })).to.deep.equal(RULE);
     for (const wrong of [null, undefined, 5])
       expectCode("INVALID_ARGUMENT", () => ruleOfRequest(terms, wrong as never));
@@ -230,6 +237,10 @@ describe("the routes of terms", () => {
       ["/*", "/a/*"],
       ["/a/*", "/:x/b"],
       ["/a/:x", "/:y/b"],
+      ["/files/*", "/files"],
+      ["/Reports/a", "/reports/:id"],
+      ["/Files/a", "/files/*"],
+      ["/a", "/A"],
     ] as const)
       for (const paths of [
         [one, other],
@@ -242,7 +253,8 @@ describe("the routes of terms", () => {
         );
     for (const paths of [
       ["/a", "/b", "/"],
-      ["/a", "/a/*"],
+      ["/a", "/a/b/*"],
+      ["/a/*", "/"],
       ["/:x", "/"],
       ["/a/:x", "/b/:x"],
       ["/a/:x", "/a"],
@@ -251,8 +263,8 @@ describe("the routes of terms", () => {
     assertMeteredTerms(withRoutes([routeOf("/a"), routeOf("/a", "POST")]));
   });
 
-  it("overlap exactly if some request matches both", () => {
-    const segments = fc.array(fc.constantFrom("a", "b", ":x"), { maxLength: 3 });
+  it("overlap exactly if a paywall may match some request with both", () => {
+    const segments = fc.array(fc.constantFrom("a", "b", "A", ":x"), { maxLength: 3 });
     const path = fc
       .tuple(segments, fc.boolean())
       .map(([parts, below]) => `/${[...parts, ...(below ? ["*"] : [])].join("/")}`);
@@ -262,13 +274,15 @@ describe("the routes of terms", () => {
         (_, bits) => `/${Array.from({ length }, (_, i) => ((bits >> i) & 1 ? "a" : "b")).join("/")}`,
       ),
     );
+    const isTaken = (by: string, target: string) => matchesPathLoosely(parseRoutePath(by)!, target.slice(1).split("/"));
     fc.assert(
       fc.property(path, path, (one, other) => {
-        const [a, b] = [withRoutes([routeOf(one)]), withRoutes([routeOf(other)], [CHEAPER])];
-        const isShared = targets.some((target) =>
-          [a, b].every((each) => ruleOfRequest(each, { method: "GET", target }) !== undefined),
-        );
-        expect(termsConflict(a, b) !== undefined, `${one} ${other}`).to.equal(isShared);
+        const [a, b] = [withRoutes([routeOf(one)]), withRoutes([routeOf(other)], [CHEAPER])].map(assertMeteredTerms);
+        const isShared = targets.some((target) => isTaken(one, target) && isTaken(other, target));
+        expect(termsConflict(a!, b!) !== undefined, `${one} ${other}`).to.equal(isShared);
+        for (const target of targets)
+          if (ruleOfRequest(a!, { method: "GET", target }) !== undefined)
+            expect(isTaken(one, target), `${one} ${target}`).to.equal(true);
       }),
       { numRuns: fuzzSize(500, 10_000) },
     );
