@@ -1,13 +1,8 @@
-import { bytesToHex, SottoError } from "@sotto/protocol";
+import { bytesToHex, hexToBytes, SottoError } from "@sotto/protocol";
+import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "../ed25519.ts";
 import { isSameMerchant } from "../merchant.ts";
 import { assertList } from "./fields.ts";
-import {
-  assertSignedReceipt,
-  type ChargeReceipt,
-  receiptMessage,
-  type SignedReceipt,
-  verifyReceipt,
-} from "./receipt.ts";
+import { assertSignedReceipt, type ChargeReceipt, receiptMessage, type SignedReceipt } from "./receipt.ts";
 import { chargeOf, type MeteredRule, meteredRuleHash } from "./rule.ts";
 import {
   assertMeteredTerms,
@@ -82,16 +77,23 @@ function doubleReceipts(receipts: readonly SignedReceipt[]): readonly Contradict
   return found;
 }
 
-/** Whether the key of the receipt's month in one of the terms signed it. @param terms of the receipt's merchant */
-function isSigned(receipt: SignedReceipt, terms: readonly MeteredTerms[]): boolean {
-  const keys = new Set(terms.map((each) => receiptKeyOfEpoch(each, receipt.receipt.epoch)));
-  return [...keys].some((key) => key !== undefined && verifyReceipt(receipt, key));
+/**
+ * The receipts that the key of their month in one of the terms signed, each once. They are compared without the signature, which
+ * does not change what a receipt says.
+ * @param terms of the receipts' merchant
+ */
+function signedReceipts(receipts: readonly SignedReceipt[], terms: readonly MeteredTerms[]): readonly SignedReceipt[] {
+  const found = new Map<string, SignedReceipt>();
+  for (const each of receipts) {
+    const message = receiptMessage(each.receipt);
+    const signature = hexToBytes(each.signature, ED25519_SIGNATURE_BYTES);
+    const keys = new Set(terms.map((one) => receiptKeyOfEpoch(one, each.receipt.epoch)));
+    keys.delete(undefined);
+    if ([...keys].some((key) => verifyEd25519(signature, message, hexToBytes(key, ED25519_KEY_BYTES))))
+      found.set(bytesToHex(message), each);
+  }
+  return [...found.values()];
 }
-
-/** The elements without repetitions, which `nameOf` tells apart. */
-const unique = <T>(list: readonly T[], nameOf: (each: T) => string): readonly T[] => [
-  ...new Map(list.map((each) => [nameOf(each), each])).values(),
-];
 
 /** What one receipt contradicts. @param terms all terms of the receipt's merchant */
 function wrongReceipt(receipt: SignedReceipt, terms: readonly MeteredTerms[]): readonly Contradiction[] {
@@ -131,17 +133,14 @@ export function contradictions(
   receipts: readonly SignedReceipt[],
   terms: readonly MeteredTerms[],
 ): readonly Contradiction[] {
-  const statements = unique(assertList(terms, 0, MAX_TERMS, "the terms").map(assertMeteredTerms), meteredTermsDigest);
+  const checked = assertList(terms, 0, MAX_TERMS, "the terms").map(assertMeteredTerms);
+  const statements = [...new Map(checked.map((each) => [meteredTermsDigest(each), each])).values()];
   const given = assertList(receipts, 0, MAX_RECEIPTS, "the receipts").map(assertSignedReceipt);
   const merchants = statements.filter((one, i) => statements.findIndex((other) => isSameMerchant(one, other)) === i);
   return merchants.flatMap((merchant) => {
     const own = statements.filter((each) => isSameMerchant(each, merchant));
     const theirs = given.filter(({ receipt }) => isSameMerchant(receipt, merchant));
-    // Compared without the signature, which does not change what a receipt says.
-    const signed = unique(
-      theirs.filter((each) => isSigned(each, own)),
-      ({ receipt }) => bytesToHex(receiptMessage(receipt)),
-    );
+    const signed = signedReceipts(theirs, own);
     return [...conflicts(own), ...doubleReceipts(signed), ...signed.flatMap((each) => wrongReceipt(each, own))];
   });
 }

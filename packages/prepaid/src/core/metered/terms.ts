@@ -243,7 +243,7 @@ export function termsConflict(one: MeteredTerms, other: MeteredTerms): TermsConf
   if (epoch === undefined || !isSameMerchant(a, b)) return undefined;
   for (const mine of a.routes)
     for (const theirs of b.routes)
-      if (routesOverlap(mine, theirs) && meteredRuleHash(mine.rule) !== meteredRuleHash(theirs.rule))
+      if (meteredRuleHash(mine.rule) !== meteredRuleHash(theirs.rule) && routesOverlap(mine, theirs))
         return { epoch, routes: [mine, theirs] };
   return undefined;
 }
