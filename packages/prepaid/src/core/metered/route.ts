@@ -1,6 +1,5 @@
 import { MAX_URL_LENGTH } from "@sotto/protocol";
 import { describe, fail, includesMethod, matchesPath, ORIGIN_FORM, parseRoutePath } from "@sotto/protocol/extend";
-import { exactFields } from "./fields.ts";
 
 /** Maximum length of a route's path, characters. */
 const MAX_PATH_LENGTH = 256;
@@ -39,9 +38,8 @@ export function assertTarget(target: unknown): string {
   return target;
 }
 
-/** Reads a route from JSON. @throws SottoError INVALID_ARGUMENT, INVALID_STRING */
-export function parseRoute(value: unknown): MeteredRoute {
-  const { method, path } = exactFields(value, ["method", "path"], "a route");
+/** Checks method and path of a route. @throws SottoError INVALID_STRING */
+export function parseRoute(method: unknown, path: unknown): MeteredRoute {
   const isText = typeof path === "string" && path.length <= MAX_PATH_LENGTH;
   const parsed = isText ? parseRoutePath(path) : undefined;
   if (!isText || parsed === undefined || (parsed.segments.at(-1) === "" && path !== "/"))

@@ -84,7 +84,7 @@ function parseReceiptKeys(value: unknown): readonly string[] {
 function parseRoutes(value: unknown): readonly MeteredRouteRule[] {
   const routes = assertList(value, 1, MAX_METERED_ROUTES, "the routes").map((entry) => {
     const { method, path, rule } = exactFields(entry, ["method", "path", "rule"], "a route");
-    return Object.freeze({ ...parseRoute({ method, path }), rule: assertMeteredRule(rule) });
+    return Object.freeze({ ...parseRoute(method, path), rule: assertMeteredRule(rule) });
   });
   routes.forEach((route, i) => {
     const other = routes.slice(0, i).find((earlier) => routesOverlap(earlier, route));
