@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { SETS } from "@sotto/cli";
 import { run } from "@sotto/cli-kit";
-import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { addMonths, bytesToHex, deriveKeys, MAX_SCHEDULE_MONTHS, monthAt } from "@sotto/protocol";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { STOPS_AT } from "@sotto/test-kit/programs";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
@@ -153,8 +153,11 @@ export class Cli {
     const { chainId, pool } = JSON.parse(readFileSync(join(this.home, "config.json"), "utf8"));
     const keys = deriveKeys(seed, { chainId: BigInt(chainId), pool });
     this.#secrets.push(words, words.split(" ").slice(0, 4).join(" "), bytesToHex(seed).slice(2));
-    for (const key of [keys.viewingKey, keys.changeKey, keys.spendingKey(0)])
-      this.#secrets.push(key.toString(16), key.toString(10));
+    const ofMonths = [-1, ...Array(MAX_SCHEDULE_MONTHS + 1).keys()].map((count) =>
+      keys.ofMonth(addMonths(monthAt(Date.now()), count)),
+    );
+    const viewing = [keys, ...ofMonths].flatMap(({ viewingKey, changeKey }) => [viewingKey, changeKey]);
+    for (const key of [keys.spendingKey(0), ...viewing]) this.#secrets.push(key.toString(16), key.toString(10));
   }
 
   #search(args: readonly string[], { stdout, stderr }: Ended): void {
