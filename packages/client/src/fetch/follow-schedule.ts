@@ -19,7 +19,7 @@ import {
   scheduleDigest,
 } from "@sotto/protocol";
 import { exchange, type Wallet } from "@sotto/wallet";
-import { FetchError, type FetchErrorCode } from "./errors.ts";
+import { FetchError } from "./errors.ts";
 import { assertNewest, keepSchedule, knownOf, monthOf, type ScheduleOwner, storedSchedule } from "./stored-schedule.ts";
 
 /** The address that a server asks to pay. The caller has checked that the wallet signed it for this chain and pool. */
@@ -46,9 +46,10 @@ export interface ScheduleSource {
 
 /** An address that may be paid now. */
 export interface PayableAddress {
-  /** Its month; undefined if it is a lasting address, whose recipient has no schedule. */
-  readonly month: Month | undefined;
-  /** It is paid only before this time, ms: the end of its month and 10 minutes. Undefined if it is a lasting address. */
+  /**
+   * It is paid only before this time, ms: the end of its month and 10 minutes. Undefined if it is a lasting address, whose recipient
+   * has no schedule.
+   */
   readonly before: number | undefined;
   /**
    * Stores a schedule that is new. Call it before anything is paid.
@@ -84,7 +85,7 @@ export async function followSchedule(
   const fresh =
     named === undefined || named.digest === known?.digest ? undefined : await readSchedule(payer, owner, named, source);
   const newest = fresh === undefined ? known : knownOf(fresh);
-  if (newest === undefined) return { month: undefined, before: undefined, keep: async () => undefined };
+  if (newest === undefined) return { before: undefined, keep: async () => undefined };
   assertNewest(known, newest, host);
   const month = monthOf(newest, shieldedAddress);
   if (month === undefined)
@@ -96,7 +97,7 @@ export async function followSchedule(
     );
   await assertMonth(payer, month, host, source.signal);
   const keep = async () => (fresh === undefined ? undefined : keepSchedule(store, fresh, host));
-  return { month, before: monthEnd(month) + MONTH_GRACE_MS, keep };
+  return { before: monthEnd(month) + MONTH_GRACE_MS, keep };
 }
 
 /** @throws FetchError ADDRESS_OUTSIDE_MONTH; WalletError CLOCK_WRONG if the chain's time says that this clock is wrong */
@@ -151,7 +152,7 @@ async function download(path: string, { origin, fetch: send, signal, timeoutMs =
   const unavailable = (text: string | readonly MessagePart[], cause?: unknown) => {
     const parts = typeof text === "string" ? [text] : text;
     const what = message`the address schedule is not available: ${{ parts }}; nothing was paid; try again later`;
-    return new FetchError("SCHEDULE_UNAVAILABLE" satisfies FetchErrorCode, what, { host }, { cause });
+    return new FetchError("SCHEDULE_UNAVAILABLE", what, { host }, { cause });
   };
   // The path begins with one slash, so it names no other host.
   const limits = { name: origin, maxBytes: MAX_SCHEDULE_LENGTH, timeoutMs, signal };

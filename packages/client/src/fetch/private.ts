@@ -297,7 +297,7 @@ export class PrivatePayment implements OpenMethod {
     const known = book.get(id);
     if (known !== undefined && sameTerms(known, terms)) {
       if (JSON.stringify(known.envelope) === JSON.stringify(envelope) && known.before === before) return known;
-      // The server asks for the same payment in new words, in which it takes the proof.
+      // The server asks for the same payment with other terms or another end; it takes the proof in these terms only.
       const { envelope: _, ...rest } = known;
       const headerLimit = assertHeaderLimit(maxHeaderLength);
       return book.update({ ...rest, before, headerLimit, ...(envelope && { envelope }) });
