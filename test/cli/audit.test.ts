@@ -3,16 +3,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { type DeployedNode, startDeployedNode } from "@sotto/local/chain/node";
-import { addMonths, type Month, parseMonth } from "@sotto/protocol";
+import { addMonths, addressOwnerTag, type Month, parseMonth } from "@sotto/protocol";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
 import {
   appendCall,
+  approveCall,
   type Chain,
   connectChain,
   createSeedWords,
+  depositCall,
   ethersProvider,
   MemoryStore,
   NoteAppender,
@@ -85,6 +87,13 @@ describe("sotto: keys of months", function () {
     }
     await synchronize();
   };
+  /** Deposits tokens for the merchant's address, as anybody can. */
+  const depositForMerchant = async (amount: bigint) => {
+    const { pool, token } = node.deployment;
+    await sendCall(relayer, approveCall(token, pool, amount));
+    await sendCall(relayer, depositCall(pool, [addressOwnerTag(merchant.shieldedAddress)], [amount]));
+    await append();
+  };
   const pay = async (from: Wallet, shieldedAddress: string, amount: bigint) => {
     const recipient = { wallet: ACCOUNT, shieldedAddress };
     const { settle } = await from.pay({ recipient, amount, resourceUrl: RESOURCE });
@@ -93,7 +102,7 @@ describe("sotto: keys of months", function () {
     return hash;
   };
 
-  /** In this month, the merchant is paid 2 and 1, pays 0.5 to someone, and withdraws 0.25. */
+  /** In this month, the merchant is paid 2 and 1, pays 0.5 to someone, withdraws 0.25, and gets a deposit of 0.3. */
   async function live(month: Month): Promise<void> {
     await provider.send("evm_setNextBlockTimestamp", [Date.parse(`${month}-10T12:00Z`) / 1000]);
     await provider.send("evm_mine", []);
@@ -105,6 +114,7 @@ describe("sotto: keys of months", function () {
     const { hash } = await sendCall(relayer, withdrawCall(node.deployment.pool, withdrawal.withdraw));
     transactions[month]!.push(hash);
     await append();
+    await depositForMerchant(300_000n);
   }
 
   before(async () => {
@@ -123,7 +133,7 @@ describe("sotto: keys of months", function () {
     await reader.json(init);
     [merchant, payer] = [await open(words), await open(createSeedWords())];
     const token = new Contract(deployment.token, ["function mint(address,uint256)"], relayer);
-    await (await token.getFunction("mint")(relayer.address, 20_000_000n)).wait();
+    await (await token.getFunction("mint")(relayer.address, 21_000_000n)).wait();
     await synchronize();
     const { approve, deposit } = await payer.deposit({ amounts: [5_000_000n, 5_000_000n, 5_000_000n, 5_000_000n] });
     await sendCall(relayer, approve);
@@ -216,6 +226,7 @@ describe("sotto: keys of months", function () {
   it("receive says what it covers and cannot know", async () => {
     const { stdout } = await reader.run(["receive", "--viewing-key", owner.path("viewing.json")], { time });
     expect(stdout).to.match(new RegExp(`^${MARCH}: 3 USDC$`, "m"));
+    expect(stdout).to.match(/^total income 3 USDC\ndeposits, not income: 0\.6 USDC\n/m);
     expect(stdout).to.match(new RegExp(`^This report covers the addresses of ${MARCH}, up to block \\d+\\.$`, "m"));
     expect(stdout).to.match(/^- The wallet's spending\.$/m);
   });
@@ -223,7 +234,9 @@ describe("sotto: keys of months", function () {
   it("receive lists the payments by month, and only those of its keys", async () => {
     const read = (file?: string) =>
       (file === undefined ? owner : reader).json<{
+        total: { decimal: string };
         months: { month: string | null; decimal: string }[];
+        deposits: { decimal: string };
         covers: { months: string[]; lasting: boolean };
       }>(["receive", ...(file === undefined ? [] : ["--viewing-key", file])], { time });
     const march = await read(owner.path("viewing.json"));
@@ -234,6 +247,7 @@ describe("sotto: keys of months", function () {
       [MARCH, "3"],
       [APRIL, "3"],
     ]);
+    expect([all.total.decimal, all.deposits.decimal]).to.deep.equal(["6", "0.6"]);
     expect(all.covers.lasting).to.equal(true);
     expect(all.covers.months.at(-1)).to.equal(addMonths(APRIL, 13));
   });
@@ -346,6 +360,26 @@ describe("sotto: keys of months", function () {
     expect(stdout).to.match(/^found 0 payments outside the month of the paid address$/m);
   });
 
+  it("receive keeps what given keys found beside what its own keys found, so that one may run during the other", async () => {
+    const totalOf = (...args: string[]) =>
+      owner.json<{ total: { decimal: string } }>(["receive", ...args], { time }).then(({ total }) => total.decimal);
+    const file = await write("beside.json", "view-key", "--month", MARCH);
+    const all = await totalOf();
+    let shown = "";
+    const { child, ended } = owner.start(["receive", "--watch", "--json"], {
+      watch: (text) => {
+        shown += text;
+      },
+    });
+    await eventually(async () => (shown.includes("\n") ? shown : undefined));
+    expect(await totalOf("--viewing-key", file)).to.equal("3");
+    child.kill("SIGINT");
+    expect((await ended).code).to.equal(130);
+    // The watching one may have searched as well.
+    expect(Number(await totalOf())).to.be.at.least(Number(all));
+    expect(readdirSync(owner.home).filter((name) => /^viewing-.*\.sqlite$/.test(name))).to.have.lengthOf(2);
+  });
+
   it("receive --watch finds a payment outside the month of its address while it waits", async () => {
     const file = await write("may-key.json", "view-key", "--month", MAY);
     let shown = "";
@@ -354,10 +388,12 @@ describe("sotto: keys of months", function () {
         shown += text;
       },
     });
-    await eventually(async () => (shown.includes("\n") ? shown : undefined));
+    const line = await eventually(async () =>
+      shown.split("\n").find((one) => one.endsWith("}") && !one.includes('"deposit"')),
+    );
     child.kill("SIGINT");
     expect((await ended).code).to.equal(130);
-    expect(JSON.parse(shown.split("\n")[0]!)).to.include({ decimal: "0.1", month: MAY, outsideMonth: true });
+    expect(JSON.parse(line)).to.include({ decimal: "0.1", month: MAY, outsideMonth: true });
   });
 
   it("rejects keys of another wallet's address, of another pool, and damaged files", async () => {

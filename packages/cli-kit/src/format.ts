@@ -14,6 +14,9 @@ export function amountFields(
   return { amount: String(amount), decimal: formatDecimalAmount(amount, decimals) };
 }
 
+/** How many there are of something: "1 payment", "2 payments". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Formats rows as a table, or returns the line `nothing` if there are none. */
 export const listed = (rows: readonly (readonly string[])[], nothing: string): string[] =>
   rows.length === 0 ? [nothing] : table(rows);

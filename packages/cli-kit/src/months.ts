@@ -1,4 +1,13 @@
-import { addMonths, MAX_VIEWING_KEYS, type Month, monthAt, monthEnd, monthRange, SottoError } from "@sotto/protocol";
+import {
+  addMonths,
+  describeMonths,
+  MAX_VIEWING_KEYS,
+  type Month,
+  monthAt,
+  monthEnd,
+  monthRange,
+  SottoError,
+} from "@sotto/protocol";
 import type { Arguments } from "./frame/arguments.ts";
 import { usage } from "./frame/errors.ts";
 
@@ -48,14 +57,8 @@ export function serverMonths(now: number): [Month, Month] {
   }
 }
 
-/** Names months in texts: "2026-03", or the first and the last one if there are several. */
-export function monthsText(months: readonly Month[]): string {
-  const [first = "", last = ""] = [months[0], months.at(-1)];
-  return first === last ? first : `${first} to ${last}`;
-}
-
 /** Names months in the name of a file. */
-export const monthsName = (months: readonly Month[]): string => monthsText(months).replaceAll(" ", "-");
+export const monthsName = (months: readonly Month[]): string => describeMonths(months).replaceAll(" ", "-");
 
 /** Warns that a schedule begins after this month. */
 export const laterText = (first: Month): string =>

@@ -1,12 +1,14 @@
 import { readBlock } from "@sotto/chain";
 import {
   addMonths,
+  assertViewingKeys,
   describeKeys,
   MAX_SCHEDULE_MONTHS,
   type Month,
   monthAt,
   monthRange,
   monthsNear,
+  monthsOfKeys,
   type ViewingKeys,
 } from "@sotto/protocol";
 import { type Chain, type Received, type Spent, type Store, ViewingWallet, viewingKeysOf } from "@sotto/wallet";
@@ -25,18 +27,16 @@ export interface Viewing {
 }
 
 /**
- * The keys of a file or of SOTTO_VIEWING_KEY; else all of this wallet's: of the lasting address, and of every month from the
- * pool's deployment to the end of the longest schedule.
+ * All keys of this wallet: of the lasting address, and of every month from the pool's deployment to the end of the longest
+ * schedule.
  */
-async function keysOf(context: Context, chain: Chain, config: Config, file: string | undefined): Promise<ViewingKeys> {
-  const given = givenViewingKeys(context, file);
-  if (given !== undefined) return given;
+async function ownKeys(context: Context, chain: Chain, config: Config): Promise<ViewingKeys> {
   const { timestamp } = await readBlock(chain, config.deploymentBlock);
   const now = monthAt(context.now());
   const [first = now] = monthsNear(1000 * timestamp);
   // Ahead of now, because --watch may run for long, and the addresses of a schedule may be known already.
   const months = monthRange(first, addMonths(now, MAX_SCHEDULE_MONTHS));
-  return viewingKeysOf(walletKeysOf(context), { months, lasting: true });
+  return assertViewingKeys(viewingKeysOf(walletKeysOf(context), { months, lasting: true }));
 }
 
 /** Opens a viewing wallet of the config's pool. */
@@ -47,9 +47,10 @@ export async function openViewing(chain: Chain, config: Config, keys: ViewingKey
 }
 
 /**
- * Opens a viewing wallet for the duration of `action`. Each owner has a store of its own in the home folder, so that one process
- * can watch while another pays.
- * @param file see `keysOf`
+ * Opens a viewing wallet for the duration of `action`. Its store in the home folder is not the wallet's, so that one process can
+ * watch while another pays. Each owner has one, and this wallet's own keys have another than given ones: a store forgets what
+ * removed keys found, so that a server keeps the income of its newest keys only.
+ * @param file the file of the keys; default: SOTTO_VIEWING_KEY, else all of this wallet's
  */
 export async function withViewing<T>(
   context: Context,
@@ -57,8 +58,10 @@ export async function withViewing<T>(
   action: (viewing: Viewing) => Promise<T>,
 ): Promise<T> {
   const { home } = context;
-  const keys = await keysOf(context, chain, config, file);
-  const name = `viewing-${keccak256(toUtf8Bytes(String(keys.ownerTag))).slice(2, 18)}`;
+  const given = givenViewingKeys(context, file);
+  const keys = given ?? (await ownKeys(context, chain, config));
+  const owner = `${keys.ownerTag}${given === undefined ? "" : " given"}`;
+  const name = `viewing-${keccak256(toUtf8Bytes(owner)).slice(2, 18)}`;
   const release = lockFile(home.path(`${name}.lock`));
   const store = new SqliteStore(home.path(`${name}.sqlite`));
   try {
@@ -69,40 +72,27 @@ export async function withViewing<T>(
   }
 }
 
-/** Scans new blocks. @returns the newest block before the scan, which the scan includes */
-export async function scanViewing({ output, signal }: Context, chain: Chain, wallet: ViewingWallet): Promise<number> {
-  const { number } = await chain.newest();
+/** Scans new blocks. */
+export async function scanViewing({ output, signal }: Context, wallet: ViewingWallet): Promise<void> {
   const onProgress = ({ block, height }: { block: number; height: number }) =>
     output.progress(`reading block ${block} of ${height}`);
   await wallet.scan({ onProgress, signal });
-  return number;
 }
 
-/** Finds payments to addresses of months that settled in other months. */
+/** Finds payments that settled outside the month of their address. */
 export async function searchViewing({ output, signal }: Context, wallet: ViewingWallet): Promise<void> {
   const onProgress = ({ block, to }: { block: number; to: number }) =>
     output.progress(`searching other months: block ${block} of ${to}`);
   await wallet.search({ onProgress, signal });
 }
 
-/** The months of keys, in order. */
-export const monthsOfKeys = ({ keys }: ViewingKeys): Month[] =>
-  keys.flatMap(({ month }) => (month === undefined ? [] : [month]));
+/** The payments to the addresses of the keys. A deposit names no address, so it is no income. */
+export const incomeOf = ({ wallet }: Viewing): Received[] =>
+  wallet.received().filter(({ origin }) => origin === "payment");
 
-/**
- * The wallet's income at the addresses of the keys. A deposit names no address: it counts for the lasting one or, without its key,
- * for the month of its block.
- */
-export function incomeOf({ wallet, keys }: Viewing): Received[] {
-  const months = new Set<Month | undefined>(keys.keys.map(({ month }) => month));
-  return wallet
-    .received()
-    .map((one) => {
-      if (one.origin === "payment" || months.has(undefined)) return one;
-      return { ...one, month: monthsNear(1000 * one.timestamp)[0] };
-    })
-    .filter(({ month }) => months.has(month));
-}
+/** The sum of amounts. */
+export const sum = (received: readonly Received[]): bigint =>
+  received.reduce((total, { amount }) => total + amount, 0n);
 
 /** The wallet's spending that the change keys show. */
 export function spendingOf({ wallet, keys }: Viewing): Spent[] {
@@ -111,22 +101,24 @@ export function spendingOf({ wallet, keys }: Viewing): Spent[] {
 }
 
 /** Names the addresses of keys in a sentence. */
-export function addressesText({ ownerTag, keys }: ViewingKeys): string {
-  const ofMonths = keys.filter(({ month }) => month !== undefined);
-  return [
-    ...(ofMonths.length === 0 ? [] : [`the addresses of ${describeKeys({ ownerTag, keys: ofMonths })}`]),
-    ...(ofMonths.length === keys.length ? [] : ["the lasting address"]),
-  ].join(" and ");
-}
+export const addressesText = (keys: ViewingKeys): string =>
+  `${monthsOfKeys(keys).length === 0 ? "" : "the addresses of "}${describeKeys(keys)}`;
 
-/** Sorts after every month. */
-const LAST = "~";
+/** Names an address in a table. */
+export const addressName = (month: Month | undefined): string => month ?? "lasting address";
 
-/** Groups what belongs to months: each month in order, then what belongs to the lasting address. */
+/** Which keys a report covers, and up to which block: the last one that is final. */
+export const coveredBy = ({ wallet, keys }: Viewing, { finality }: Config) => ({
+  months: monthsOfKeys(keys),
+  lasting: keys.keys.some(({ month }) => month === undefined),
+  toBlock: Math.max(0, wallet.height - finality),
+});
+
+/** Groups what belongs to months: what belongs to the lasting address, then each month in order. */
 export function byMonth<T extends { readonly month: Month | undefined }>(
   all: readonly T[],
 ): { readonly month: Month | undefined; readonly items: readonly T[] }[] {
-  const months = [...new Set(all.map(({ month }) => month))].sort((a, b) => ((a ?? LAST) < (b ?? LAST) ? -1 : 1));
+  const months = [...new Set(all.map(({ month }) => month))].sort((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1));
   return months.map((month) => ({ month, items: all.filter((one) => one.month === month) }));
 }
 

@@ -157,6 +157,10 @@ describe("keys of months", () => {
       expect(existsSync("addresses.json")).to.equal(false);
     });
 
+    it("is never written to a file named -", async () => {
+      expect(await ends("address", "schedule", "--out", "-")).to.equal("2 USAGE");
+    });
+
     it("replaces a schedule only with --replace, by one of a higher sequence", async () => {
       const sequence = async (...args: string[]) => (await sign("--months", "1", ...args))["sequence"] as number;
       const first = await sequence();
@@ -167,7 +171,7 @@ describe("keys of months", () => {
       expect(await sequence("--replace")).to.equal(first + 2);
       home.remove("home/months.json");
       expect(await sequence("--replace")).to.equal(first + 3);
-      // A clock that was a day fast: no client has accepted that schedule.
+      // The clock was a day fast, so no client has accepted that schedule.
       for (const days of [2, -1]) {
         home.time! += days * 86_400_000;
         expect(await sequence("--replace")).to.equal(Math.floor(home.time! / 1000));

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { phoneNumberOf, signAddresses } from "@sotto/client";
 import {
   BINDING_LEAD_SECONDS,
+  describeMonths,
   MAX_ADDRESSES_LENGTH,
   MAX_SCHEDULE_MONTHS,
   MAX_SEQUENCE_LEAD_SECONDS,
@@ -18,11 +19,10 @@ import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { readConfig } from "../home/config.ts";
-import { readText, writePrivate } from "../home/files.ts";
+import { assertReplaceable, readText, writePrivate } from "../home/files.ts";
 import { readIssued, recordIssued } from "../home/months.ts";
 import { walletKeysOf } from "../home/viewing-keys.ts";
-import { laterText, monthsText } from "../months.ts";
-import { assertReplaceable } from "./view-key.ts";
+import { laterText } from "../months.ts";
 
 const FILE = "addresses.json";
 const MONTHS = 12;
@@ -52,6 +52,7 @@ export const addressSchedule: Command = {
     const firstMonth = args.month("first");
     const registration = registrationOf(context);
     const [file, replace] = [args.text("out") ?? FILE, args.flag("replace")];
+    if (file === "-") throw usage("--out - is not possible: name the file to write");
     assertReplaceable(file, replace);
     const account = await readAccount(args.text("keystore"), environment, config.chainId);
     const keys = walletKeysOf(context);
@@ -88,7 +89,7 @@ export const addressSchedule: Command = {
         digest,
       },
       text: [
-        `addresses of ${monthsText(listed)} written to ${file}`,
+        `addresses of ${describeMonths(listed)} written to ${file}`,
         `signed by ${schedule.wallet}`,
         `sequence ${schedule.sequence}`,
         `digest ${digest}`,
@@ -112,13 +113,14 @@ function registrationOf({ args }: Context): { phone?: string; service?: string }
 /**
  * A sequence that is higher than that of the schedule before, which this wallet recorded or which the file has.
  * @returns undefined for the default, the time of signing
- * @throws CliError FILE_UNREADABLE if the file to replace is something else
+ * @throws CliError FILE_UNREADABLE if the file to replace holds no addresses
  */
 function nextSequence({ home, now }: Context, file: string): number | undefined {
   const recorded = readIssued(home).schedule?.sequence ?? 0;
   const last = Math.max(recorded, existsSync(file) ? readSequence(file) : 0);
   const seconds = Math.floor(now() / 1000);
-  // A much higher one was signed with a clock that was wrong, so no client has accepted it.
+  // A sequence far ahead of the clock was signed while a clock was wrong. No client accepts such a schedule, so it need not be
+  // outdone.
   const isFuture = last > seconds + MAX_SEQUENCE_LEAD_SECONDS - BINDING_LEAD_SECONDS;
   return last < seconds || isFuture ? undefined : last + 1;
 }

@@ -1,20 +1,23 @@
-import type { Month, ViewingKeys } from "@sotto/protocol";
+import type { Month } from "@sotto/protocol";
 import { isOutsideMonth, MemoryStore, type Received, type Spent } from "@sotto/wallet";
 import type { Command } from "../command.ts";
-import { amountFields, money, table } from "../format.ts";
+import { amountFields, counted, money, table } from "../format.ts";
 import type { Result } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
 import { readViewingKeys } from "../home/viewing-keys.ts";
 import { withChain } from "../session.ts";
 import {
   addressesText,
+  addressName,
+  coveredBy,
   incomeOf,
-  monthsOfKeys,
   openViewing,
   reportEnd,
   scanViewing,
   searchViewing,
   spendingOf,
+  sum,
+  type Viewing,
 } from "../viewing.ts";
 
 export const audit: Command = {
@@ -34,43 +37,29 @@ export const audit: Command = {
     return withChain(context, async (chain, config) => {
       // In memory, so that nothing of the owner's accounts stays in this folder.
       const viewing = await openViewing(chain, config, keys, new MemoryStore());
-      const height = await scanViewing(context, chain, viewing.wallet);
+      await scanViewing(context, viewing.wallet);
       await searchViewing(context, viewing.wallet);
-      const income = incomeOf(viewing).filter(({ confirmed }) => confirmed);
-      const spending = spendingOf(viewing).filter(({ confirmed }) => confirmed);
-      return report({ keys, income, spending, toBlock: height - config.finality }, config);
+      return report(viewing, config);
     });
   },
 };
-
-interface Report {
-  readonly keys: ViewingKeys;
-  readonly income: readonly Received[];
-  readonly spending: readonly Spent[];
-  readonly toBlock: number;
-}
 
 const timeOf = ({ timestamp }: { readonly timestamp: number }): string => new Date(1000 * timestamp).toISOString();
 
 /** For people: minutes of UTC. */
 const minuteOf = (one: { readonly timestamp: number }): string => timeOf(one).slice(0, 16).replace("T", " ");
 
-const sum = (income: readonly Received[]): bigint => income.reduce((total, { amount }) => total + amount, 0n);
-
-/** How many there are of something. */
-const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`;
-
 /** The limits of the report, as sentences. */
-function unknownOf({ keys }: ViewingKeys): string[] {
+function unknownOf({ keys: { keys } }: Viewing): string[] {
   const change = keys.filter(({ changeKey }) => changeKey !== undefined);
   return [
-    "Payments to other addresses of the wallet, and its own deposits.",
+    "Payments to other addresses of the wallet, and deposits.",
     ...(change.length === 0
       ? ["The wallet's spending: the file has no change keys."]
       : [
           "Amounts of payments that the wallet made: only the change of each is shown.",
           "Spending in other months, and withdrawals that left nothing.",
-          ...(change.length === keys.length ? [] : ["Spending with keys of the file that have no change key."]),
+          ...(change.length === keys.length ? [] : ["Spending in the months for which the file has no change key."]),
         ]),
   ];
 }
@@ -85,18 +74,16 @@ interface Part {
 }
 
 function textOf({ month, hasChangeKey, income, spending }: Part, config: Config): string[] {
-  const name = month ?? "lasting address";
-  const payments = counted(income.length, "payment", "payments");
-  const times = counted(spending.length, "time", "times");
+  const name = addressName(month);
   return [
-    `${name} income: ${money(sum(income), config)} in ${payments}`,
+    `${name} income: ${money(sum(income), config)} in ${counted(income.length, "payment")}`,
     ...table(
       income.map((one) => {
         const place = isOutsideMonth(one) ? `${placeOf(one)}, outside ${month}` : placeOf(one);
         return ["", minuteOf(one), money(one.amount, config), place];
       }),
     ),
-    `${name} spending: ${hasChangeKey ? times : "unknown, the file has no change key for it"}`,
+    `${name} spending: ${hasChangeKey ? counted(spending.length, "time") : "unknown, the file has no change key for it"}`,
     ...table(
       spending.map((one) => [
         "",
@@ -112,7 +99,11 @@ function textOf({ month, hasChangeKey, income, spending }: Part, config: Config)
 
 const placeOf = ({ blockNumber, leafIndex }: Received | Spent): string => `block ${blockNumber}, leaf ${leafIndex}`;
 
-function report({ keys, income, spending, toBlock }: Report, config: Config): Result {
+function report(viewing: Viewing, config: Config): Result {
+  const { keys } = viewing;
+  const income = incomeOf(viewing).filter(({ confirmed }) => confirmed);
+  const spending = spendingOf(viewing).filter(({ confirmed }) => confirmed);
+  const covers = coveredBy(viewing, config);
   const parts = keys.keys.map(
     ({ month, changeKey }): Part => ({
       month,
@@ -121,7 +112,7 @@ function report({ keys, income, spending, toBlock }: Report, config: Config): Re
       spending: spending.filter((one) => one.month === month),
     }),
   );
-  const unknown = unknownOf(keys);
+  const unknown = unknownOf(viewing);
   return {
     json: {
       total: amountFields(sum(income), config),
@@ -150,7 +141,7 @@ function report({ keys, income, spending, toBlock }: Report, config: Config): Re
         block: blockNumber,
         leafIndex,
       })),
-      covers: { months: monthsOfKeys(keys), lasting: keys.keys.some(({ month }) => month === undefined), toBlock },
+      covers,
       unknown,
     },
     text: [
@@ -159,7 +150,7 @@ function report({ keys, income, spending, toBlock }: Report, config: Config): Re
       "",
       ...reportEnd(
         [
-          `This report covers ${addressesText(keys)}, up to block ${toBlock}.`,
+          `This report covers ${addressesText(keys)}, up to block ${covers.toBlock}.`,
           "It has every payment to them, also before and after their months.",
         ],
         unknown,

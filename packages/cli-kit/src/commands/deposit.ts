@@ -9,7 +9,7 @@ import {
 } from "@sotto/wallet";
 import { type BaseWallet, Interface, type Signer } from "ethers";
 import type { Command } from "../command.ts";
-import { amountFields, money } from "../format.ts";
+import { amountFields, counted, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
 import { usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
@@ -66,7 +66,7 @@ export const deposit: Command = {
       const json = { ...amountFields(amount, config), notes: count, account: depositor, ...done };
       return {
         json,
-        text: [`deposited ${money(amount, config)} in ${count} ${count === 1 ? "note" : "notes"}: ${done.transaction}`],
+        text: [`deposited ${money(amount, config)} in ${counted(count, "note")}: ${done.transaction}`],
       };
     });
   },

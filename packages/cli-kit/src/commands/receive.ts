@@ -1,12 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ViewingKeys } from "@sotto/protocol";
 import { IdleSearch, isOutsideMonth, type Received } from "@sotto/wallet";
 import type { Command } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
 import { type Result, toJson } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
 import { withChain } from "../session.ts";
-import { addressesText, byMonth, incomeOf, monthsOfKeys, reportEnd, scanViewing, withViewing } from "../viewing.ts";
+import {
+  addressesText,
+  addressName,
+  byMonth,
+  coveredBy,
+  reportEnd,
+  scanViewing,
+  sum,
+  type Viewing,
+  withViewing,
+} from "../viewing.ts";
 
 const POLL_INTERVAL_MS = 500;
 
@@ -34,16 +43,16 @@ export const receive: Command = {
     return withChain(context, (chain, config) =>
       withViewing(context, { chain, config, file: args.text("viewing-key") }, async (viewing) => {
         const look = async () => {
-          const toBlock = await scanViewing(context, chain, viewing.wallet);
-          return { toBlock, received: incomeOf(viewing).filter(({ blockNumber }) => blockNumber >= since) };
+          await scanViewing(context, viewing.wallet);
+          return viewing.wallet.received().filter(({ blockNumber }) => blockNumber >= since);
         };
-        if (!args.flag("watch")) return summary({ ...(await look()), since, keys: viewing.keys }, config);
+        if (!args.flag("watch")) return summary({ received: await look(), viewing, since }, config);
         const shown = new Set<string>();
         const idle = new IdleSearch(viewing);
         // The wallet's store is closed when this returns.
         try {
           for (;;) {
-            for (const payment of (await look()).received.filter(({ confirmed }) => confirmed)) {
+            for (const payment of (await look()).filter(({ confirmed }) => confirmed)) {
               // After a reorganization, the same payment may be in another transaction and is printed again.
               const id = `${payment.transactionHash}:${payment.leafIndex}`;
               if (shown.has(id)) continue;
@@ -85,51 +94,52 @@ function row(payment: Received, config: Config): string[] {
 }
 
 /** The sum of what is confirmed. */
-const totalOf = (received: readonly Received[]): bigint =>
-  received.reduce((total, { amount, confirmed }) => (confirmed ? total + amount : total), 0n);
-
-const UNKNOWN = [
-  "Payments to other addresses of the wallet.",
-  "Payments to the address of a month that came before or after that month: `sotto audit FILE` finds them.",
-  "The wallet's spending.",
-];
+const totalOf = (received: readonly Received[]): bigint => sum(received.filter(({ confirmed }) => confirmed));
 
 interface Report {
   readonly received: readonly Received[];
-  readonly keys: ViewingKeys;
-  /** First and last block that were read, both included. */
+  readonly viewing: Viewing;
+  /** The first block that counts. */
   readonly since: number;
-  readonly toBlock: number;
 }
 
-function summary({ received, keys, since, toBlock }: Report, config: Config): Result {
-  const groups = byMonth(received).map(({ month, items }) => ({ month, items, total: totalOf(items) }));
+function summary({ received, viewing, since }: Report, config: Config): Result {
+  const { keys } = viewing;
+  const income = received.filter(({ origin }) => origin === "payment");
+  const deposits = received.filter(({ origin }) => origin === "deposit");
+  const groups = byMonth(income).map(({ month, items }) => ({ month, items, total: totalOf(items) }));
+  const covers = { ...coveredBy(viewing, config), since };
+  const unknown = [
+    "Payments to other addresses of the wallet.",
+    ...(covers.months.length === 0
+      ? []
+      : ["Payments outside the month of their address, unless a search has found them: `sotto audit FILE` finds all."]),
+    "The wallet's spending.",
+  ];
   const from = since === 0 ? "" : `from block ${since} `;
   return {
     json: {
-      total: amountFields(totalOf(received), config),
+      total: amountFields(totalOf(income), config),
       months: groups.map(({ month, items, total }) => ({
         month: month ?? null,
         payments: items.length,
         ...amountFields(total, config),
       })),
+      deposits: amountFields(totalOf(deposits), config),
       received: received.map((payment) => fields(payment, config)),
-      covers: {
-        months: monthsOfKeys(keys),
-        lasting: keys.keys.some(({ month }) => month === undefined),
-        since,
-        toBlock,
-      },
-      unknown: UNKNOWN,
+      covers,
+      unknown,
     },
     text: [
       ...groups.flatMap(({ month, items, total }) => [
-        `${month ?? "lasting address"}: ${money(total, config)}`,
+        `${addressName(month)}: ${money(total, config)}`,
         ...table(items.map((payment) => ["", ...row(payment, config)])),
       ]),
-      `total ${money(totalOf(received), config)}`,
+      `total income ${money(totalOf(income), config)}`,
+      ...(deposits.length === 0 ? [] : [`deposits, not income: ${money(totalOf(deposits), config)}`]),
+      ...table(deposits.map((deposit) => ["", ...row(deposit, config)])),
       "",
-      ...reportEnd([`This report covers ${addressesText(keys)}, ${from}up to block ${toBlock}.`], UNKNOWN),
+      ...reportEnd([`This report covers ${addressesText(keys)}, ${from}up to block ${covers.toBlock}.`], unknown),
     ],
   };
 }

@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { amountFields, money } from "../format.ts";
+import { amountFields, counted, money } from "../format.ts";
 import { scan as readBlocks, withWallet } from "../session.ts";
 
 export const scan: Command = {
@@ -23,12 +23,11 @@ export const scan: Command = {
         output.progress(`searching other months: block ${block} of ${to}`);
       const found = args.flag("all") ? await wallet.search({ onProgress, signal }) : undefined;
       const { total } = wallet.balance();
-      const payments = found === 1 ? "1 payment" : `${found} payments`;
       return {
         json: { height: wallet.height, outsideMonth: found ?? null, total: amountFields(total, config) },
         text: [
           `read up to block ${wallet.height}`,
-          ...(found === undefined ? [] : [`found ${payments} outside the month of the paid address`]),
+          ...(found === undefined ? [] : [`found ${counted(found, "payment")} outside the month of the paid address`]),
           `total ${money(total, config)}`,
         ],
       };

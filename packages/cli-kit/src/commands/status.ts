@@ -1,9 +1,9 @@
-import { addressesDue, type Month, monthEnd, monthStart } from "@sotto/protocol";
+import { addressesDue, describeMonths, type Month, monthEnd, monthRange, monthStart } from "@sotto/protocol";
 import type { Command } from "../command.ts";
 import { table } from "../format.ts";
 import { readConfig } from "../home/config.ts";
 import { type Issued, readIssued } from "../home/months.ts";
-import { laterText, monthsText, serverMonths } from "../months.ts";
+import { laterText, serverMonths } from "../months.ts";
 
 /** Something that the owner should do. */
 interface Warning {
@@ -29,7 +29,7 @@ export const status: Command = {
     const addresses =
       schedule === undefined
         ? "none signed"
-        : `${monthsText([schedule.firstMonth, schedule.lastMonth])}, sequence ${schedule.sequence}`;
+        : `${describeMonths(monthRange(schedule.firstMonth, schedule.lastMonth))}, sequence ${schedule.sequence}`;
     return {
       json: {
         home: home.folder,

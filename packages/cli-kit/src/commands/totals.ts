@@ -1,4 +1,11 @@
-import { type Month, parseSchedule, type SignedSchedule, type ViewingKey } from "@sotto/protocol";
+import {
+  describeMonths,
+  MAX_ADDRESSES_LENGTH,
+  type Month,
+  parseSchedule,
+  type SignedSchedule,
+  type ViewingKey,
+} from "@sotto/protocol";
 import { type Chain, ethersProvider, viewingKeysOf } from "@sotto/wallet";
 import {
   assertTotalsDocument,
@@ -12,7 +19,7 @@ import {
   totalsDocument,
 } from "@sotto/wallet/receipts";
 import type { Command, Context } from "../command.ts";
-import { amountFields, money, table } from "../format.ts";
+import { amountFields, counted, money, table } from "../format.ts";
 import { usage } from "../frame/errors.ts";
 import type { Result } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";
@@ -20,12 +27,11 @@ import { writePrivate } from "../home/files.ts";
 import { givenViewingKeys, walletKeysOf } from "../home/viewing-keys.ts";
 import { MONTH_OPTIONS, monthsOf } from "../months.ts";
 import { withChain } from "../session.ts";
+import { addressName, reportEnd } from "../viewing.ts";
 import { readJson } from "./receipt.ts";
 
 /** Maximum size of statements, in bytes; 20,000 payments of about 300 bytes need a tenth of that. */
 const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
-/** Maximum size of a file of addresses, in bytes. */
-const MAX_SCHEDULE_BYTES = 1024 * 1024;
 const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 
 export const totals: Command = {
@@ -121,11 +127,9 @@ async function prove(
     showRest: args.flag("show-rest"),
     onProgress: progress(context),
   });
-  output.progress(`proved ${nameOf(month)}`);
+  output.progress(`proved ${addressName(month)}`);
   return { month, statement };
 }
-
-const nameOf = (month: Month | undefined): string => month ?? "lasting address";
 
 function written(file: string, parts: readonly TotalsPart[], skipped: readonly Month[]): Result {
   const statements = parts.map(({ month, statement: { fromBlock, toBlock, hidden, hiddenTotal } }) => ({
@@ -135,7 +139,7 @@ function written(file: string, parts: readonly TotalsPart[], skipped: readonly M
   return {
     json: { file, statements, skipped },
     text: [
-      ...table(parts.map(({ month, statement }) => [nameOf(month), blocksText(statement)])),
+      ...table(parts.map(({ month, statement }) => [addressName(month), blocksText(statement)])),
       `${parts.length === 1 ? "statement" : `${parts.length} statements`} written to ${file}`,
     ],
   };
@@ -166,7 +170,7 @@ export const totalsCheck: Command = {
     const value = await readJson(context, args.positional(0, "FILE"), MAX_STATEMENT_BYTES);
     const schedules: SignedSchedule[] = [];
     for (const file of args.texts("schedule"))
-      schedules.push(scheduleOf(await readJson(context, file, MAX_SCHEDULE_BYTES)));
+      schedules.push(scheduleOf(await readJson(context, file, MAX_ADDRESSES_LENGTH)));
     const auditor = args.text("auditor");
     return withChain(context, async (chain, config) => {
       const confirmations = args.integer("confirmations", 1, 1000) ?? config.finality + 1;
@@ -184,17 +188,15 @@ function scheduleOf(json: unknown): SignedSchedule {
   return parseSchedule(type === "sotto-addresses" ? schedule : json);
 }
 
-const counted = (count: number): string => `${count} ${count === 1 ? "payment" : "payments"}`;
-
 /** What a statement does not cover or prove of its month, as lines. */
 function notesOf({ month, isWholeMonth, isScheduled }: CheckedPart, compares: boolean): string[] {
   return [
     ...(month === undefined || isWholeMonth ? [] : [`${month}: these are not all blocks that may have its payments`]),
-    ...(compares && !isScheduled ? [`${nameOf(month)}: the schedule does not list this address`] : []),
+    ...(compares && !isScheduled ? [`${addressName(month)}: the schedule does not list this address`] : []),
   ];
 }
 
-/** What the statements cannot show, as sentences. */
+/** The limits of the report, as sentences. */
 function unknownOf({ parts }: CheckedDocument, compares: boolean): string[] {
   const lasting = parts.some(({ month }) => month === undefined) ? "" : " the lasting one,";
   return [
@@ -226,27 +228,35 @@ function report(found: CheckedDocument, schedules: readonly SignedSchedule[], co
       unknown,
     },
     text: [
-      `valid: ${money(total, config)} in ${counted(payments)}`,
+      `valid: ${money(total, config)} in ${counted(payments, "payment")}`,
       wallet === ZERO_ADDRESS ? `for "${auditor}"` : `to wallet ${wallet}, for "${auditor}"`,
       ...table(
-        parts.map((part) => [nameOf(part.month), money(part.total, config), counted(part.payments), blocksText(part)]),
+        parts.map((part) => [
+          addressName(part.month),
+          money(part.total, config),
+          counted(part.payments, "payment"),
+          blocksText(part),
+        ]),
       ),
       ...parts.flatMap((part) => notesOf(part, compares)),
       ...table(
         shown.map(({ month, amount, block, transaction }) => [
-          nameOf(month),
+          addressName(month),
           `block ${block}`,
           money(amount, config),
           transaction,
         ]),
       ),
       "",
-      "This covers every payment to these addresses in these blocks:",
-      ...parts.map(({ month, shieldedAddress }) => `- ${nameOf(month)}: ${shieldedAddress}`),
-      ...(missing.length === 0 ? [] : ["Months of the schedule without a statement:"]),
-      ...missing.map((month) => `- ${month}`),
-      "It cannot show:",
-      ...unknown.map((line) => `- ${line}`),
+      "Addresses of the statements:",
+      ...parts.map(({ month, shieldedAddress }) => `- ${addressName(month)}: ${shieldedAddress}`),
+      ...reportEnd(
+        [
+          "This report covers every payment to these addresses in these blocks.",
+          ...(missing.length === 0 ? [] : [`Months of the schedule without a statement: ${describeMonths(missing)}.`]),
+        ],
+        unknown,
+      ),
     ],
   };
 }

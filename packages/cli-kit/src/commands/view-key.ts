@@ -1,15 +1,14 @@
-import { existsSync } from "node:fs";
-import { formatViewingKeys, type Month } from "@sotto/protocol";
+import { describeMonths, formatViewingKeys } from "@sotto/protocol";
 import { type ViewingKeysOptions, viewingKeysOf } from "@sotto/wallet";
 import type { Command, Context } from "../command.ts";
 import type { OptionSpecs } from "../frame/arguments.ts";
-import { CliError, usage } from "../frame/errors.ts";
+import { usage } from "../frame/errors.ts";
 import type { Result } from "../frame/output.ts";
 import { readConfig } from "../home/config.ts";
-import { writePrivate } from "../home/files.ts";
+import { assertReplaceable, writePrivate } from "../home/files.ts";
 import { recordIssued } from "../home/months.ts";
 import { walletKeysOf } from "../home/viewing-keys.ts";
-import { MONTH_OPTIONS, monthsName, monthsOf, monthsText, serverMonths } from "../months.ts";
+import { MONTH_OPTIONS, monthsName, monthsOf, serverMonths } from "../months.ts";
 
 /** Options that say where a file goes. */
 const fileOptions = (name: string): OptionSpecs => ({
@@ -51,7 +50,7 @@ export const viewKey: Command = {
     const parts = ["view-key", ...(lasting ? ["lasting"] : []), ...(months.length === 0 ? [] : [monthsName(months)])];
     const name = next ? "server-keys" : parts.join("-");
     const result = writeKeys(context, `${name}.json`, { months, lasting }, (file) => [
-      `viewing keys of ${described(months, lasting)} written to ${file}`,
+      `viewing keys of ${describeMonths(months, lasting)} written to ${file}`,
       ...(next ? ["Next: give the file to the resource server, in place of the one before."] : []),
     ]);
     if (next && args.text("out") !== "-") recordIssued(home, { serverKeys: months.at(-1) });
@@ -75,16 +74,11 @@ export const auditKey: Command = {
     const months = monthsOf(context.args);
     if (months === undefined) throw usage("name the months: --month MONTH, or --from MONTH --to MONTH");
     return writeKeys(context, `audit-key-${monthsName(months)}.json`, { months, change: true }, (file) => [
-      `audit keys of ${monthsText(months)} written to ${file}`,
+      `audit keys of ${describeMonths(months)} written to ${file}`,
       "Next: give the file to the auditor. The command is: sotto audit FILE",
     ]);
   },
 };
-
-function described(months: readonly Month[], lasting: boolean): string {
-  const parts = [...(lasting ? ["the lasting address"] : []), ...(months.length === 0 ? [] : [monthsText(months)])];
-  return parts.join(" and ");
-}
 
 /**
  * Writes keys to the file of --out, or to standard output if that is `-`.
@@ -105,10 +99,4 @@ function writeKeys(
   writePrivate(file, `${text}\n`, replace);
   const { months = [], lasting = false } = selection;
   return { json: { file, months, lasting }, text: written(file) };
-}
-
-/** @throws CliError FILE_EXISTS if the file exists and may not be replaced */
-export function assertReplaceable(file: string, replace: boolean): void {
-  if (!replace && existsSync(file))
-    throw new CliError("FILE_EXISTS", `${file} already exists; replace it with --replace, or choose another --out`);
 }

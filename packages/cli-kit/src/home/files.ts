@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -65,10 +66,16 @@ export async function readInputBytes(stdin: Input, maxBytes = MAX_FILE_BYTES): P
   return Buffer.concat(chunks);
 }
 
+/** @throws CliError FILE_EXISTS if the file exists and may not be replaced */
+export function assertReplaceable(file: string, replace: boolean): void {
+  if (!replace && existsSync(file))
+    throw new CliError("FILE_EXISTS", `${file} already exists; replace it with --replace, or choose another --out`);
+}
+
 /**
  * Writes a file that only its owner can read. It writes and flushes a temporary file and renames it, so that a crash
  * leaves either the old file or the new one.
- * @param replace whether an existing file may be replaced; never true for a key
+ * @param replace whether an existing file may be replaced
  * @throws CliError FILE_EXISTS, FILE_UNREADABLE
  */
 export function writePrivate(path: string, content: string | Uint8Array, replace: boolean): void {
@@ -129,7 +136,7 @@ export function readKeyFile(path: string, maxBytes = MAX_KEY_FILE_BYTES): string
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > maxBytes)
       throw new CliError(
         "KEY_FILE_UNSAFE",
-        `${path} is not a key file: expected a plain file of at most ${maxBytes / 1024} KiB`,
+        `${path} is not a key file: expected a plain file of at most ${Math.floor(maxBytes / 1024)} KiB`,
       );
     if ((mode & 0o077) !== 0)
       throw new CliError(

@@ -1,4 +1,11 @@
-import { deriveKeys, parseViewingKeys, SottoError, type ViewingKeys, type WalletKeys } from "@sotto/protocol";
+import {
+  deriveKeys,
+  MAX_VIEWING_KEYS_LENGTH,
+  parseViewingKeys,
+  SottoError,
+  type ViewingKeys,
+  type WalletKeys,
+} from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -27,13 +34,10 @@ function parse(text: string, where: string, expected: Pick<Config, "chainId" | "
 
 /** Reads a file of viewing keys. @throws CliError KEY_MISSING, KEY_FILE_UNSAFE */
 export function readViewingKeys({ home }: KeyContext, file: string): ViewingKeys {
-  const text = readKeyFile(file, MAX_FILE_BYTES);
+  const text = readKeyFile(file, MAX_VIEWING_KEYS_LENGTH);
   if (text === undefined) throw new CliError("KEY_MISSING", `${file} does not exist; check the path`);
   return parse(text, file, readConfig(home));
 }
-
-/** Maximum size of a file of viewing keys, in bytes. */
-const MAX_FILE_BYTES = 131_072;
 
 /**
  * The viewing keys from a file or from SOTTO_VIEWING_KEY (the same JSON).

@@ -89,6 +89,11 @@ export class ViewingWallet {
     return new ViewingWallet(info, sync);
   }
 
+  /** Number of the newest block at the last scan. */
+  get height(): number {
+    return this.#sync.height;
+  }
+
   /** Scans new blocks. */
   scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     return this.#lock.run(() => this.#sync.scan(onProgress, signal), signal);

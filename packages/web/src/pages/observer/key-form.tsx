@@ -1,3 +1,4 @@
+import { MAX_VIEWING_KEYS_LENGTH } from "@sotto/protocol";
 import { useState } from "react";
 import { Button } from "../../components/button.tsx";
 import { ErrorMessage } from "../../components/error-message.tsx";
@@ -5,9 +6,6 @@ import { Form } from "../../components/form.tsx";
 import { TextArea } from "../../components/text-area.tsx";
 import { useAction } from "../../hooks/use-action.ts";
 import type { Observation } from "./use-observation.ts";
-
-/** Larger files are not viewing keys. */
-const MAX_FILE_BYTES = 131_072;
 
 /** Takes a merchant's viewing key. It stays in the worker's memory, and nothing shows it again. */
 export function KeyForm({ seen }: { readonly seen: Observation }) {
@@ -47,7 +45,8 @@ export function KeyForm({ seen }: { readonly seen: Observation }) {
             accept="application/json,.json"
             className="hidden-text"
             onChange={({ target }) => {
-              const file = target.files?.[0]?.slice(0, MAX_FILE_BYTES);
+              // Larger files are not viewing keys.
+              const file = target.files?.[0]?.slice(0, MAX_VIEWING_KEYS_LENGTH);
               target.value = "";
               if (file !== undefined) void file.text().then(take);
             }}
