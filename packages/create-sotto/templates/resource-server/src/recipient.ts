@@ -14,10 +14,9 @@ import {
   type MonthAddresses,
   monthAt,
   parseMonthAddresses,
-  parseViewingKeys,
   type ViewingKeys,
 } from "@sotto/protocol";
-import type { MonthRecipient, PaywallEvent } from "@sotto/resource-server";
+import { type MonthRecipient, type PaywallEvent, viewingKeysFile } from "@sotto/resource-server";
 import { Owner, type Pool } from "./owner.ts";
 
 export async function openRecipient(
@@ -72,24 +71,18 @@ const lastMonth = (addresses: readonly MonthAddresses[]): Month =>
 
 /** Reads the file when a month begins. Without a valid key, payments count, and their amounts are unknown. */
 function viewingKeysOf(path: string, owner: Owner, deployment: Pool, now: () => number) {
-  let text: string | undefined;
+  const read = viewingKeysFile(path, deployment);
   let keys: ViewingKeys | undefined;
   let warned: Month | undefined;
-  const read = (month: Month) => {
-    if (owner.isHere()) owner.writeViewingKeys(path, month);
-    const found = readFileSync(path, "utf8");
-    if (found === text) return;
-    text = found;
-    keys = parseViewingKeys(found, deployment);
-  };
   return (): ViewingKeys | undefined => {
     const month = monthAt(now());
     const isComplete = () => keys?.keys.some((key) => key.month === month);
     if (isComplete()) return keys;
     try {
-      read(month);
+      if (owner.isHere()) owner.writeViewingKeys(path, month);
+      keys = read();
     } catch {
-      // The file is missing, or somebody is still copying it: the next payment reads it again.
+      // The file is broken, or somebody is still copying it: the keys of before stay, and the next payment reads it again.
     }
     if (!isComplete() && warned !== month) {
       console.warn(`${path} has no valid key of ${month}: write it with "sotto view-key --next"`);
