@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import { formatViewingKeys } from "@sotto/protocol";
+import { addMonths, formatViewingKeys, MAX_SCHEDULE_MONTHS, type Month, monthAt } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -124,6 +124,15 @@ describe("the observer page", function () {
       await wallet.choosePassphrase();
       await wallet.hasSpendable("3.00");
       await wallet.go("/observer");
+      const now = monthAt(Date.now());
+      await wallet.button("This wallet's key").click();
+      const covered = await party("merchant").getByText("With the keys of").textContent();
+      const ownChain = connectChain({ urls: [world.node.url], chainId: BigInt(world.chainId) });
+      const { timestamp } = (await ownChain.block(world.deploymentBlock))!;
+      const keysAt = (month: Month) =>
+        `With the keys of ${monthAt(1000 * timestamp)} to ${addMonths(month, MAX_SCHEDULE_MONTHS)} and the lasting address`;
+      expect(covered).to.be.oneOf([keysAt(now), keysAt(monthAt(Date.now()))]);
+      await wallet.button("Forget the key").click();
       await wallet.field("Viewing key (JSON)").fill(keyText().replace("sotto-viewing-key", "key"));
       await wallet.button("Use it").click();
       await wallet.showsError("VIEWING_KEY_INVALID");
