@@ -9,6 +9,7 @@ export type { ListedRoute } from "./paywall/discovery.ts";
 export type { PaywallEvent, PaywallEventNames } from "./paywall/events.ts";
 export type {
   Asked,
+  MeteredQuote,
   Offer,
   OfferHeaders,
   OfferTerms,
@@ -33,6 +34,7 @@ export type { PoolToken } from "./paywall/pool-token.ts";
 export { answered, isPaymentRequired, Refusal, type Refused, refused } from "./paywall/responses.ts";
 export type {
   Decision,
+  Meter,
   MethodHeader,
   MethodPath,
   Outcome,
@@ -41,7 +43,9 @@ export type {
   PaymentKinds,
   Paywall,
   PaywallRequest,
+  ResponseEnd,
+  StartedMeter,
 } from "./paywall/types.ts";
 export { viewingKeysFile } from "./paywall/viewing-keys-file.ts";
-export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";
+export type { FixedQuote, Price, PricedRequest, PricedRoute, PriceOf, Quote, RoutePattern } from "./routes/options.ts";
 export type { Target } from "./routes/target.ts";

@@ -1,7 +1,13 @@
 // A paywall with scripted decisions, for tests of how an adapter handles a decision.
-import type { Decision, MethodHeader, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
-
-export type Outcome = number | "aborted" | "unstarted";
+import type {
+  Decision,
+  MethodHeader,
+  Outcome,
+  PaidProof,
+  Paywall,
+  PaywallRequest,
+  ResponseEnd,
+} from "@sotto/resource-server";
 
 const nothing = {} as PaidProof;
 
@@ -33,6 +39,8 @@ export class ScriptedPaywall implements Pick<Paywall, "decide" | "close" | "remo
   readonly requests: PaywallRequest[] = [];
   /** Outcomes, in the order that the adapter reported them. */
   readonly outcomes: Outcome[] = [];
+  /** Outcomes and ends, in the order that the adapter reported them. */
+  readonly reports: (Outcome | ResponseEnd)[] = [];
   readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;
   answersPreflights = false;
@@ -43,9 +51,20 @@ export class ScriptedPaywall implements Pick<Paywall, "decide" | "close" | "remo
   paid(): Decision {
     const finish = async (outcome: Outcome) => {
       this.outcomes.push(outcome);
-      for (const tell of this.#told.splice(0)) tell();
+      this.#tell(outcome);
     };
     return { kind: "paid", payment: this.payment, headers: { vary: "X-Payment-Proof" }, finish };
+  }
+
+  /** A paid decision that depends on the end of the response. */
+  paidUntilEnd(): Decision {
+    const ended = async (end: ResponseEnd) => this.#tell(end);
+    return { ...(this.paid() as Extract<Decision, { kind: "paid" }>), ended };
+  }
+
+  #tell(report: Outcome | ResponseEnd): void {
+    this.reports.push(report);
+    for (const tell of this.#told.splice(0)) tell();
   }
 
   judges(judge: (request: PaywallRequest) => Decision | Promise<Decision>): void {
@@ -60,6 +79,11 @@ export class ScriptedPaywall implements Pick<Paywall, "decide" | "close" | "remo
   /** Resolves once the adapter has reported this many outcomes. */
   async finished(count: number): Promise<void> {
     while (this.outcomes.length < count) await new Promise<void>((resolve) => this.#told.push(resolve));
+  }
+
+  /** Resolves once the adapter has made this many reports of outcomes and ends. */
+  async reported(count: number): Promise<void> {
+    while (this.reports.length < count) await new Promise<void>((resolve) => this.#told.push(resolve));
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 // The same server on each adapter: `/paid/:what` needs a payment, `/health` is free, any other path is a 404.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { pipeline, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { serve } from "@hono/node-server";
 import type { PaidProof, Payment, Paywall } from "@sotto/resource-server";
@@ -29,8 +30,21 @@ export function proofOf({ payment }: Sale): PaidProof {
   return payment;
 }
 
+export interface Sold {
+  readonly status: number;
+  readonly text: string;
+  /** A stream instead of the text. */
+  readonly parts?: AsyncIterable<string>;
+}
+
 /** The handler of paid requests; the framework answers the errors that it throws. */
-export type SaleHandler = (sale: Sale) => { status: number; text: string } | Promise<{ status: number; text: string }>;
+export type SaleHandler = (sale: Sale) => Sold | Promise<Sold>;
+
+/** The body of a fetch Response. */
+export function bodyOf({ text: sold, parts }: Sold): BodyInit | null {
+  if (parts === undefined) return sold === "" ? null : sold;
+  return Readable.toWeb(Readable.from(parts, { objectMode: false })) as BodyInit;
+}
 
 export interface ResourceServer {
   readonly url: string;
@@ -74,7 +88,11 @@ const onExpress =
       const sale = { payment: request.payment, method: request.method, header, body: () => text(request) };
       Promise.resolve()
         .then(() => sell(sale))
-        .then(({ status, text: sold }) => response.status(status).type("text").send(sold))
+        .then(({ status, text: sold, parts }) => {
+          response.status(status).type("text");
+          if (parts === undefined) response.send(sold);
+          else pipeline(parts, response, () => undefined);
+        })
         .catch(next);
     });
     return listen(createServer(app));
@@ -90,8 +108,11 @@ const onFastify =
       const header = (name: string) => request.headers[name] as string | undefined;
       const { payment, method } = request;
       const body = async () => (request.body as string | null | undefined) ?? "";
-      const { status, text: sold } = await sell({ payment, method, header, body });
-      return reply.code(status).type("text/plain").send(sold);
+      const { status, text: sold, parts } = await sell({ payment, method, header, body });
+      return reply
+        .code(status)
+        .type("text/plain")
+        .send(parts === undefined ? sold : Readable.from(parts, { objectMode: false }));
     });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     const close = async () => {
@@ -110,8 +131,8 @@ const onHono =
     app.all("/paid/:what", async (c) => {
       const header = (name: string) => c.req.header(name);
       const sale = { payment: c.get("payment"), method: c.req.method, header, body: () => c.req.text() };
-      const { status, text: sold } = await sell(sale);
-      return new Response(sold === "" ? null : sold, { status });
+      const sold = await sell(sale);
+      return new Response(bodyOf(sold), { status: sold.status });
     });
     app.onError((_error, c) => c.text("Internal Server Error", 500));
     return served(app.fetch);
@@ -123,8 +144,8 @@ const onFetch: StartServer = async (paywall, sell) => {
     if (pathname === "/health" && request.method === "GET") return new Response(FREE_BODY);
     if (!/^\/paid\/[^/]+$/.test(pathname)) return new Response("Not Found", { status: 404 });
     const header = (name: string) => request.headers.get(name) ?? undefined;
-    const { status, text: sold } = await sell({ payment, method: request.method, header, body: () => request.text() });
-    return new Response(sold === "" ? null : sold, { status });
+    const sold = await sell({ payment, method: request.method, header, body: () => request.text() });
+    return new Response(bodyOf(sold), { status: sold.status });
   }, paywall);
   return served((request) => handler(request).catch(() => new Response("Internal Server Error", { status: 500 })));
 };

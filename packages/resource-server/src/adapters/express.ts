@@ -1,6 +1,7 @@
 // Express 4 and 5, Connect, and other servers that take middleware of (request, response, next).
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Payment } from "../paywall/types.ts";
+import { reportUnstarted } from "./end.ts";
 import { HTML_TYPE, JSON_TYPE } from "./headers.ts";
 import { isEnded, nodeRequest, replaceHeader, reportOutcome, setHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -73,8 +74,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       return false;
     }
     if (isEnded(response)) {
-      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("unstarted");
+      await reportUnstarted(decision);
       return false;
     }
     setHeaders(response, decision.headers);

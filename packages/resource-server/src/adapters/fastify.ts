@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { isPreflight } from "../paywall/cors.ts";
 import type { MethodPath, Payment } from "../paywall/types.ts";
+import { reportUnstarted } from "./end.ts";
 import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
 import { isEnded, nodeRequest, replaceHeader, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -118,8 +119,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
       return reply.code(decision.status).send(decision.body);
     }
     if (isEnded(reply.raw)) {
-      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("unstarted");
+      await reportUnstarted(decision);
       return reply.hijack();
     }
     setHeaders(reply, decision.headers);

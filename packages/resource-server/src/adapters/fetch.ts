@@ -2,6 +2,7 @@
 import { readBody } from "@sotto/protocol";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
 import { BODY_MS } from "./body.ts";
+import { createEndReport, reportUnstarted, withReportedEnd } from "./end.ts";
 import { HTML_TYPE, isList, isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
@@ -124,18 +125,21 @@ export function withPayment<Rest extends readonly unknown[]>(
     }
     if (decision.kind === "answered") return new Response(decision.body, decision);
     if (request.signal.aborted) {
-      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("unstarted");
+      await reportUnstarted(decision);
       return new Response(null, { status: 503 });
     }
+    const reportEnd = createEndReport(decision.ended);
+    if (reportEnd !== undefined) request.signal.addEventListener("abort", () => reportEnd("cut"), { once: true });
     try {
       const response = await handler(held.raw, decision.payment, ...rest);
       // Response.error() has status 0; servers treat it as a failure.
       const outcome = response.status === 0 ? 500 : response.status;
       await decision.finish(request.signal.aborted ? "aborted" : outcome);
-      return withReceipt(withHeaders(response, decision.headers), decision.receipt);
+      const sent = withReceipt(withHeaders(response, decision.headers), decision.receipt);
+      return reportEnd === undefined ? sent : withReportedEnd(sent, request.method, reportEnd);
     } catch (error) {
       await decision.finish(500);
+      reportEnd?.("cut");
       throw error;
     }
   };

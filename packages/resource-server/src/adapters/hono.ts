@@ -1,10 +1,11 @@
 // Hono 4, on any runtime.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
-import type { Payment, PaywallRequest } from "../paywall/types.ts";
+import type { Payment, PaywallRequest, ResponseEnd } from "../paywall/types.ts";
+import { createEndReport, reportUnstarted, withReportedEnd } from "./end.ts";
 import { additions, fetchRequest, receiptHeaders, replaceHeader as replaceInRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
-import { isEnded, nodeRequest, replaceHeader } from "./node.ts";
+import { isEnded, nodeRequest, onEnd, replaceHeader } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "hono" {
@@ -57,6 +58,28 @@ function outcomeOf(c: Context): number | "aborted" {
   return isLost(c) ? "aborted" : c.res.status;
 }
 
+/** How the connection ended. On other runtimes than Node, it shows only that the client is gone. */
+function connectionEnd(c: Context): Promise<ResponseEnd> {
+  const { outgoing } = bindings(c);
+  return new Promise((resolve) => {
+    if (outgoing !== undefined) onEnd(outgoing, resolve);
+    else c.req.raw.signal.addEventListener("abort", () => resolve("cut"), { once: true });
+  });
+}
+
+/**
+ * Reports the end of a response: "complete" after its outcome, a lost connection at once.
+ * @returns a function to call once the outcome was reported
+ */
+function watchEnd(c: Context, report: (end: ResponseEnd) => void): () => void {
+  const connection = connectionEnd(c);
+  void connection.then((end) => end === "cut" && report(end));
+  return () => {
+    if (bindings(c).outgoing === undefined) c.res = withReportedEnd(c.res, c.req.method, report);
+    else void connection.then(report);
+  };
+}
+
 function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers))
     c.header(name, mergedHeader(name, c.res.headers.get(name) ?? undefined, value));
@@ -94,20 +117,24 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       return c.body(decision.body, decision.status);
     }
     if (isLost(c)) {
-      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
-      await decision.finish("unstarted");
+      await reportUnstarted(decision);
       return c.body(null, 503);
     }
     c.set("payment", decision.payment);
+    const report = createEndReport(decision.ended);
+    const reportEnd = report && watchEnd(c, report);
     try {
       await next();
     } catch (error) {
+      // Only of what is not an Error: the application answers errors itself.
       await decision.finish(500);
+      report?.("cut");
       throw error;
     }
     await decision.finish(outcomeOf(c));
     for (const [name, value] of additions(c.res, decision.headers)) c.header(name, value);
     for (const [name, value] of receiptHeaders(c.res, decision.receipt)) c.header(name, value);
+    reportEnd?.();
     return;
   };
   return Object.assign(middleware, { ready: paywall.ready(), close: () => paywall.close() });

@@ -1,11 +1,10 @@
 // Shared by the adapters for node:http servers.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isBytes } from "@sotto/protocol";
-import type { Decision, PaywallRequest } from "../paywall/types.ts";
+import type { PaywallRequest, ResponseEnd } from "../paywall/types.ts";
 import { BODY_MS } from "./body.ts";
+import { createEndReport, type Paid } from "./end.ts";
 import { isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
-
-export type Paid = Extract<Decision, { kind: "paid" }>;
 
 /** The body as far as a body parser in front of the paywall has read it. */
 function parsedBody(request: IncomingMessage): Uint8Array | undefined {
@@ -147,12 +146,30 @@ export function isEnded(response: ServerResponse): boolean {
   return gone || response.headersSent || response.writableEnded;
 }
 
+type Http2Stream = Pick<ServerResponse, "once" | "writableFinished"> & { readonly aborted: boolean };
+
+/**
+ * Calls back once all of a response was handed to the connection, or the connection was lost before that. The first call
+ * counts.
+ */
+export function onEnd(response: ServerResponse, callback: (end: ResponseEnd) => void): void {
+  const { stream } = response as { stream?: Http2Stream };
+  if (stream === undefined) {
+    response.once("finish", () => callback("complete")).once("close", () => callback("cut"));
+    return;
+  }
+  // In HTTP/2, both emit "finish" also if they are cut off, and a stream without a body does not emit it at all.
+  const end = () => callback(stream.writableFinished && !stream.aborted ? "complete" : "cut");
+  stream.once("finish", end);
+  response.once("close", end);
+}
+
 /**
  * Reports to the paywall, once, how a paid request ended: with its status when the headers are written, or "aborted" if
  * the connection closed before that. It does not wait for the end of the response: a failure is known before
- * the client can retry, and a slow reader cannot outlast the claim.
+ * the client can retry, and a slow reader cannot outlast the claim. What depends on the end of the response learns it after that.
  */
-export function reportOutcome(response: ServerResponse, { finish, receipt }: Paid): void {
+export function reportOutcome(response: ServerResponse, { finish, ended, receipt }: Paid): void {
   let reported = false;
   const report = (outcome: number | "aborted"): void => {
     if (reported) return;
@@ -170,6 +187,12 @@ export function reportOutcome(response: ServerResponse, { finish, receipt }: Pai
   // HTTP/2 responses can start without writeHead, and emit "finish" even if they are cut off.
   const end = () => report(response.headersSent ? response.statusCode : "aborted");
   response.on("finish", end).on("close", end);
+  const reportEnd = createEndReport(ended);
+  if (reportEnd === undefined) return;
+  onEnd(response, (how) => {
+    end();
+    reportEnd(how);
+  });
 }
 
 /** The headers that `writeHead` was given: an object, or names and values in turn. */

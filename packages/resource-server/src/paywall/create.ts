@@ -93,7 +93,7 @@ function recodeChain(cause: unknown): never {
 /** The requests to chain and service. Each step can be retried. */
 function openingSteps(
   { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report }: Parts,
-  assertSigned: (call: EthCall) => Promise<void>,
+  assertSigned: (call: EthCall, token: PoolToken) => Promise<void>,
 ) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const pool = parseAddress(deployment.pool);
@@ -103,7 +103,7 @@ function openingSteps(
       const token = await assertToken(options, chain, pool);
       prices.parse(token.decimals);
       await assertRecipient(config, chain, clock());
-      await assertSigned(signatureCall(chain));
+      await assertSigned(signatureCall(chain), token);
       return token;
     },
     async openChecks(): Promise<Checks> {
@@ -161,7 +161,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const chain = chainOf(options, config, clock);
   const serverClock = new ServerClock({ chain, clock });
   const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report };
-  const createOpening = (assertSigned: (call: EthCall) => Promise<void>) =>
+  const createOpening = (assertSigned: (call: EthCall, token: PoolToken) => Promise<void>) =>
     new Opening({
       ...openingSteps(parts, assertSigned),
       report,

@@ -9,13 +9,22 @@ import type {
   ProofHeader,
   ScheduleJson,
 } from "@sotto/protocol";
-import type { PaywallRequest } from "../routes/options.ts";
+import type { FixedQuote, PaywallRequest, Quote } from "../routes/options.ts";
 import type { Target } from "../routes/target.ts";
 import type { PaywallEvent } from "./events.ts";
 import type { PaidAddress } from "./paid-address.ts";
 import type { PoolToken } from "./pool-token.ts";
 import type { Refused } from "./responses.ts";
-import type { Decision, MethodHeader, MethodPath, Outcome, PaidProof, Payment } from "./types.ts";
+import type {
+  Decision,
+  MethodHeader,
+  MethodPath,
+  Outcome,
+  PaidProof,
+  Payment,
+  ResponseEnd,
+  StartedMeter,
+} from "./types.ts";
 
 /** A way to pay. It is opened once for each paywall that has it. */
 export interface PaymentMethod {
@@ -32,10 +41,12 @@ export interface PaymentMethod {
 /** A method of one paywall. */
 export interface OpenMethod {
   /**
-   * Checks signatures of wallets, before the paywall accepts any payment. Retried while no node answers.
+   * Checks signatures of wallets, before the paywall accepts any payment, and options that depend on the pool's token. Retried
+   * while no node answers.
    * @param call eth_call on the chain, for wallets that are contracts
+   * @param token the pool's token
    */
-  assertSigned?(call: EthCall): Promise<void>;
+  assertSigned?(call: EthCall, token: PoolToken): Promise<void>;
   /** Answers a request to one of its paths. Required if it has paths. */
   answer?(request: PaywallRequest, asked: Asked): Promise<Decision>;
   /**
@@ -67,10 +78,18 @@ export interface Asked {
   readonly token: PoolToken;
 }
 
+/** A quote that counts what a request uses. The handler gets the meter as `payment.meter`. */
+export interface MeteredQuote extends Quote {
+  /** Called once a payment without a meter of its own was accepted for a request. Its error releases the payment. */
+  meter(payment: Payment, terms: RequestTerms): StartedMeter;
+}
+
 /** The terms of a request with a price. */
 export interface RequestTerms extends Asked {
-  /** Base units. */
+  /** Base units. With a quote, its amount. */
   readonly price: bigint;
+  /** The price as the options have it, if it has terms of its own. A method for exact prices does not pay terms that it does not know. */
+  readonly quote?: Quote | undefined;
   /** Names of the methods that may pay. Default: all. */
   readonly methods?: readonly string[] | undefined;
 }
@@ -79,8 +98,10 @@ export interface RequestTerms extends Asked {
 export interface OfferTerms extends Asked {
   /** HTTP method of the request. */
   readonly method: string;
-  /** Base units. */
+  /** Base units. With a quote, its amount. */
   readonly price: bigint;
+  /** The price as the options have it, if it has terms of its own. */
+  readonly quote?: Quote | undefined;
 }
 
 /** What a method adds to a 402. */
@@ -134,6 +155,8 @@ export interface PaywallCore {
   readonly deployment: Deployment;
   /** The paywall's store, for @sotto/database. */
   readonly storeUrl: string;
+  /** The quotes of the options that do not depend on the request. */
+  readonly quotes: readonly FixedQuote[];
   /** What the paywall publishes at SCHEDULE_PATH; undefined for a lasting address. */
   readonly schedule: ScheduleJson | undefined;
   /**
@@ -154,8 +177,16 @@ export interface PaywallCore {
   report(event: PaywallEvent): void;
   /** The 402 of a request without a payment, or the refusal of a request that nobody can pay. */
   challenge(request: PaywallRequest, terms: RequestTerms): Promise<Refused>;
-  /** The decision to serve a request. @param finish gets the outcome */
-  paid(payment: Payment, finish: (outcome: Outcome) => Promise<void>): Decision;
+  /**
+   * The decision to serve a request.
+   * @param finish gets the outcome
+   * @param ended called after `finish`, once the response has ended
+   */
+  paid(
+    payment: Payment,
+    finish: (outcome: Outcome) => Promise<void>,
+    ended?: (end: ResponseEnd) => void | Promise<void>,
+  ): Decision;
   /**
    * Checks a private payment for terms of the method's own.
    * @param values the values of the header X-Payment-Proof

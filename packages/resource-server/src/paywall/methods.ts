@@ -2,6 +2,7 @@
 import { type EthCall, parseOffers, SCHEDULE_PATH, SottoError } from "@sotto/protocol";
 import { invalidOption, PaywallError } from "../errors.ts";
 import type { OpenMethod, PaymentMethod, PaywallCore } from "./method.ts";
+import type { PoolToken } from "./pool-token.ts";
 import type { MethodHeader, MethodPath } from "./types.ts";
 
 /** The method of every paywall. Handlers may see its header: a proof is of no use to anyone once it is accepted. */
@@ -129,9 +130,9 @@ export class Methods {
   }
 
   /** @throws PaywallError CHAIN_UNAVAILABLE, the errors of the methods */
-  async assertSigned(call: EthCall): Promise<void> {
+  async assertSigned(call: EthCall, token: PoolToken): Promise<void> {
     try {
-      for (const { open } of this.all) await open.assertSigned?.(call);
+      for (const { open } of this.all) await open.assertSigned?.(call, token);
     } catch (cause) {
       if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
       throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });

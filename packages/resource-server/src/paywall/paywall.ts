@@ -2,22 +2,24 @@
 import type { EthCall, PaymentInstructions, PaymentUses } from "@sotto/protocol";
 import { CheckUnavailable } from "../outcome.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import type { Prices } from "../routes/prices.ts";
+import { type Prices, quoteOf } from "../routes/prices.ts";
 import { parseTarget } from "../routes/target.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import type { PaywallEvent } from "./events.ts";
+import { withMeter, withSafeEnd } from "./metering.ts";
 import type { Offer, OfferTerms, PaywallCore, PeekBody, RequestTerms } from "./method.ts";
 import { headerNames, Methods } from "./methods.ts";
 import { challengeOf, type NamedOffer } from "./offers.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
+import type { PoolToken } from "./pool-token.ts";
 import { PrivatePayments } from "./private.ts";
 import { PublishedSchedule } from "./published.ts";
 import { reportRefusal } from "./refusal.ts";
 import * as responses from "./responses.ts";
 import type { ServerClock } from "./server-clock.ts";
-import type { Decision, MethodHeader, MethodPath, Outcome, Payment, Paywall } from "./types.ts";
+import type { Decision, MethodHeader, MethodPath, Paywall } from "./types.ts";
 
 export interface PaywallParts {
   readonly config: Config;
@@ -27,7 +29,7 @@ export interface PaywallParts {
   readonly serverClock: Pick<ServerClock, "problem">;
   readonly uses: PaymentUses;
   /** @param check the checks of the methods, which belong to the first request to the chain */
-  readonly createOpening: (check: (call: EthCall) => Promise<void>) => Opening;
+  readonly createOpening: (check: (call: EthCall, token: PoolToken) => Promise<void>) => Opening;
   readonly end: () => Promise<void>;
 }
 
@@ -55,18 +57,19 @@ export class CorePaywall implements Paywall {
   static async open(parts: PaywallParts): Promise<CorePaywall> {
     const paywall = new CorePaywall(parts);
     paywall.#methods = await Methods.open(parts.config.methods, paywall.#core());
-    paywall.#opening = parts.createOpening((call) => paywall.#methods.assertSigned(call));
+    paywall.#opening = parts.createOpening((call, token) => paywall.#methods.assertSigned(call, token));
     return paywall;
   }
 
   #core(): PaywallCore {
-    const { config, report, clock } = this.#parts;
+    const { config, prices, report, clock } = this.#parts;
     const { origin, service, recipients, deployment, storeUrl } = config;
     const { wallet, addresses, months } = recipients;
     const payments = this.#payments;
     return {
       ...{ origin, service, wallet, addresses, deployment, storeUrl, clock, report },
       schedule: months?.schedule,
+      quotes: prices.quotes,
       addressAt: recipients.addressAt.bind(recipients),
       acceptedAt: recipients.acceptedAt.bind(recipients),
       challenge: this.#challenge.bind(this),
@@ -158,7 +161,10 @@ export class CorePaywall implements Paywall {
     }
     const token = await this.#opening.token();
     if (token === undefined) return this.#notOpen();
-    return this.#charge(request, { target, resource, token, price: prices.amount(quoted, token.decimals) });
+    const [price, quote] = [prices.amount(quoted, token.decimals), quoteOf(quoted)];
+    const terms = { target, resource, token, price, ...(quote && { quote }) };
+    const decision = await withMeter(await this.#charge(request, terms), terms);
+    return withSafeEnd(decision, (error) => report({ event: "trouble", reason: codeOf(error), error }));
   }
 
   /** The decision of the first method that the request is paid with. */
@@ -189,7 +195,7 @@ export class CorePaywall implements Paywall {
     return responses.opening();
   }
 
-  #paid(payment: Payment, finish: (outcome: Outcome) => Promise<void>): Decision {
+  #paid(...[payment, finish, ended]: Parameters<PaywallCore["paid"]>): Decision {
     const { report } = this.#parts;
     return {
       kind: "paid",
@@ -199,6 +205,7 @@ export class CorePaywall implements Paywall {
         await finish(outcome);
         report({ event: "finished", status: typeof outcome === "string" ? 0 : outcome });
       },
+      ended: ended && (async (end) => ended(end)),
     };
   }
 

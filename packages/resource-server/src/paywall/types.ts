@@ -14,7 +14,40 @@ export interface PaymentKinds {
 }
 
 /** What paid for a request. Attached to the request. */
-export type Payment = PaymentKinds[keyof PaymentKinds];
+export type Payment = PaymentKinds[keyof PaymentKinds] & {
+  /** Counts what the request uses, if its price is known only afterwards. */
+  readonly meter?: Meter | undefined;
+};
+
+/** Counts what a request uses, at most up to what was paid for it. */
+export interface Meter {
+  /**
+   * Counts units that the request used. It never counts beyond the cap.
+   * @param units counts by name: integers from 0 to 2^64 - 1
+   * @returns false once the cap is reached: end the response then, because nothing further is paid
+   * @throws Error for a unit without a price, NaN, a fraction, a negative or too large count, and after the response has ended
+   */
+  add(units: Readonly<Record<string, number | bigint>>): boolean;
+  /** What the request may still use, base units. */
+  readonly left: bigint;
+  /** What the request costs so far, base units. */
+  readonly charge: bigint;
+  /** Stores the charge so far: it counts even if the server is killed before the response ends. */
+  checkpoint(): Promise<void>;
+  /** Charges what was used even if the response has a status of 500 or above, which otherwise costs nothing. */
+  keep(): void;
+}
+
+/** The meter of one request. */
+export interface StartedMeter {
+  /** What the handler gets. */
+  readonly meter: Meter;
+  /** Called once, after the response has ended. */
+  ended?(end: ResponseEnd): void | Promise<void>;
+}
+
+/** How a response ended: it was sent to its end, or the connection was lost or the response given up before that. */
+export type ResponseEnd = "complete" | "cut";
 
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {
@@ -109,6 +142,12 @@ export type Decision =
        * lease expires. Other methods may have other rules. Never rejects.
        */
       finish(outcome: Outcome): Promise<void>;
+      /**
+       * Call it once, after `finish`, as soon as the response has ended: "complete" if all of it was handed to the connection,
+       * "cut" if the connection was lost before that, or if there was no response. Undefined if nothing depends on the end.
+       * Never rejects.
+       */
+      readonly ended?: ((end: ResponseEnd) => Promise<void>) | undefined;
     };
 
 /** A request header that a method reads. It is removed before handlers and loggers see it. Vary and CORS name it. */

@@ -26,8 +26,24 @@ export interface PaywallRequest {
 /** Whole tokens as decimal text ("0.05"), or base units as a bigint. Numbers are refused: 0.1 is not exact. */
 export type Price = string | bigint;
 
+/** A price with terms of its own, which a payment method made and understands. Methods get the object as it is. */
+export interface Quote {
+  /** What a payment must be worth: the highest price of the request, if the final one is known only afterwards. */
+  readonly amount: Price;
+}
+
+/** A quote of the options that does not depend on the request. */
+export interface FixedQuote {
+  /** Name of the option, for errors, such as routes[0].price. */
+  readonly name: string;
+  /** The requests with this quote; undefined for all requests that no route matches. */
+  readonly route: RoutePattern | undefined;
+  /** The quote, as the options have it. */
+  readonly quote: Quote;
+}
+
 /** Called for every request, paid or not; may be asynchronous. "free" requires no payment. */
-export type PriceOf = (request: PricedRequest) => Price | "free" | Promise<Price | "free">;
+export type PriceOf = (request: PricedRequest) => Price | Quote | "free" | Promise<Price | Quote | "free">;
 
 /** A request with its decoded path and query. */
 export interface PricedRequest extends PaywallRequest {
@@ -47,14 +63,14 @@ export interface RoutePattern {
 
 /** Ignores letter case and a trailing slash; `/reports/*` also matches /reports. */
 export interface PricedRoute extends RoutePattern {
-  /** Whole tokens as decimal text, base units as a bigint, or a function of the request. */
-  readonly price: Price | PriceOf;
+  /** Whole tokens as decimal text, base units as a bigint, a quote of a method, or a function of the request. */
+  readonly price: Price | Quote | PriceOf;
 }
 
 /** Prices of requests. */
 export interface PriceOptions {
   /** Price of every request that no route matches. */
-  readonly price: Price | PriceOf;
+  readonly price: Price | Quote | PriceOf;
   /** The first matching route sets the price. */
   readonly routes?: readonly PricedRoute[];
   /**

@@ -1,26 +1,40 @@
 import { assertAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
-import type { PaywallRequest, Price, PricedRequest, PriceOf, PriceOptions, RoutePattern } from "./options.ts";
+import type {
+  FixedQuote,
+  PaywallRequest,
+  Price,
+  PricedRequest,
+  PriceOf,
+  PriceOptions,
+  Quote,
+  RoutePattern,
+} from "./options.ts";
 import { matchesExactly, matchesLoosely, type Pattern, parsePattern } from "./pattern.ts";
 import type { Target } from "./target.ts";
 
 const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
 
 /** @throws PaywallError INVALID_OPTION if the type cannot be a price */
-function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
+function assertPriceType<T extends Price | Quote | PriceOf>(price: T, name: string): T {
   if (["string", "bigint", "function"].includes(typeof price)) return price;
+  if (["string", "bigint"].includes(typeof (Object(price) as Partial<Quote>).amount)) return price;
   throw invalidOption(
-    `${name} must be decimal text such as "0.05", base units as a bigint, or a function, got a ${typeof price}`,
+    `${name} must be decimal text such as "0.05", base units as a bigint, a quote or a function, got a ${typeof price}`,
   );
 }
 
+/** The terms of a price that has terms of its own. */
+export const quoteOf = (price: Price | Quote): Quote | undefined => (typeof price === "object" ? price : undefined);
+
 /**
  * Converts a price to base units. The 402 body contains it as a JSON number, which must be exact.
- * @throws SottoError INVALID_AMOUNT
+ * @throws SottoError INVALID_AMOUNT; PaywallError INVALID_OPTION
  */
-export function parsePrice(price: Price, decimals: number): bigint {
+export function parsePrice(price: Price | Quote, decimals: number): bigint {
   assertPriceType(price, "a price");
-  const amount = typeof price === "bigint" ? assertAmount(price, "price") : parseDecimalAmount(price, decimals);
+  const given = quoteOf(price)?.amount ?? (price as Price);
+  const amount = typeof given === "bigint" ? assertAmount(given, "price") : parseDecimalAmount(given, decimals);
   priceNumber(amount, decimals);
   return amount;
 }
@@ -28,24 +42,27 @@ export function parsePrice(price: Price, decimals: number): bigint {
 interface PricedPattern {
   /** Name of the option, for errors. */
   readonly name: string;
+  readonly route: RoutePattern;
   readonly pattern: Pattern;
-  readonly price: Price | PriceOf;
+  readonly price: Price | Quote | PriceOf;
 }
 
 /** Finds the price of a request. */
 export class Prices {
   readonly #free: readonly Pattern[];
   readonly #routes: readonly PricedPattern[];
-  readonly #defaultPrice: Price | PriceOf;
+  readonly #defaultPrice: Price | Quote | PriceOf;
   /** Base units of the fixed prices, parsed once. */
-  readonly #amounts = new Map<Price, bigint>();
+  readonly #amounts = new Map<Price | Quote, bigint>();
 
   /** @throws PaywallError INVALID_OPTION */
   constructor({ price, routes = [], free = HEALTH_ROUTES }: PriceOptions) {
     this.#defaultPrice = assertPriceType(price, "price");
     this.#routes = routes.map((route, i) => {
       const name = `routes[${i}].price`;
-      return { name, pattern: parsePattern(route, `routes[${i}]`), price: assertPriceType(route.price, name) };
+      const { path, method = "*" } = route;
+      const pattern = parsePattern(route, `routes[${i}]`);
+      return { name, route: { path, method }, pattern, price: assertPriceType(route.price, name) };
     });
     this.#free = free.map((one, i) => parsePattern(freePattern(one), `free[${i}]`));
   }
@@ -61,19 +78,26 @@ export class Prices {
         }
   }
 
+  /** The quotes that do not depend on the request. */
+  get quotes(): readonly FixedQuote[] {
+    return [{ name: "price", route: undefined, price: this.#defaultPrice }, ...this.#routes].flatMap(
+      ({ name, route, price }) => (typeof price === "object" ? [{ name, route, quote: price }] : []),
+    );
+  }
+
   isFree(method: string, target: Target): boolean {
     return this.#free.some((pattern) => matchesExactly(pattern, method, target));
   }
 
   /** The price from the options, or from their price function. @throws the function's errors */
-  async of(request: PaywallRequest, target: Target): Promise<Price | "free"> {
+  async of(request: PaywallRequest, target: Target): Promise<Price | Quote | "free"> {
     const route = this.#routes.find(({ pattern }) => matchesLoosely(pattern, request.method, target));
     const price = route?.price ?? this.#defaultPrice;
     return typeof price === "function" ? price(pricedRequest(request, target)) : price;
   }
 
   /** Base units of a price from `of`. @throws SottoError INVALID_AMOUNT; PaywallError INVALID_OPTION */
-  amount(price: Price, decimals: number): bigint {
+  amount(price: Price | Quote, decimals: number): bigint {
     return this.#amounts.get(price) ?? parsePrice(price, decimals);
   }
 }
