@@ -37,6 +37,17 @@ describe("a paywall whose server's clock is wrong", function () {
       await paywall.ready;
     });
 
+  for (const days of [401, -401])
+    it(`is not ready ${days} days off, although no month of its addresses has such a time`, async () => {
+      off = days * 1_440 * MINUTE_MS;
+      const paywall = await core.open({ clock });
+      expect(core.events.at(-1)).to.include({ event: "opening", reason: "PAYWALL_CLOCK_WRONG" });
+      expect(told(await ask(paywall))).to.equal("503 later");
+      off = 0;
+      await paywall.ready;
+      expect(told(await ask(paywall))).to.equal("402");
+    });
+
   for (const seconds of [30, -25])
     it(`is ready ${seconds} s off`, async () => {
       off = seconds * 1000;

@@ -4,8 +4,9 @@ import type { ErrorTable } from "./sotto-error.ts";
 export const SHARED_ERRORS = {
   ADDRESS_MONTH_MISSING: {
     means: "A server has no address of this month, so nobody can pay it.",
-    cause: "The last month of its addresses has ended, or the first one has not begun.",
-    remedy: "sign addresses of further months with `sotto address schedule`, and start the server with them",
+    cause: "The last month of its addresses has ended, the first one has not begun, or the server's clock is wrong.",
+    remedy:
+      "sign addresses of further months with `sotto address schedule`, and start the server with them; or set its clock",
     exit: "usage",
   },
   BODY_TOO_LARGE: {

@@ -202,7 +202,11 @@ describe("the addresses of a server", () => {
 
   it("do not count at times that no month has", () => {
     for (const ms of [0, Date.UTC(2019, 5), Date.UTC(2101, 0), Number.NaN, -1, 0.5, undefined, "1", 2 ** 60])
-      expect(book.acceptedAt(ms as number), String(ms)).to.deep.equal([]);
+      expect([book.acceptedAt(ms as number), book.at(ms as number)], String(ms)).to.deep.equal([[], undefined]);
+    expect(book.missingAt(0)).to.match(
+      /no address for 1970-01-01T00:00:00.000Z.*only for 2026-12 to 2027-02; .*set it$/,
+    );
+    expect(book.missingAt(Number.NaN)).to.include("no address for null");
   });
 
   it("are of one wallet, tag and pool, with different sequences", async () => {

@@ -54,7 +54,9 @@ describe("the addresses of a paywall", () => {
     expect(recipients.months?.lastMonth).to.equal("2026-12");
     expect(months({ addresses: addressesOf() }).addressAt(END).binding.key).to.equal(addressOf("2027-01"));
     const error = expectCode("ADDRESS_MONTH_MISSING", () => recipients.addressAt(END));
-    expect(error.message).to.match(/no address for 2027-01, only for 2026-11 to 2026-12; .*sotto address schedule/);
+    expect(error.message).to.match(
+      /no address for 2027-01-01T.*, only for 2026-11 to 2026-12; .*sotto address schedule/,
+    );
     expectCode("ADDRESS_MONTH_MISSING", () => recipients.addressAt(monthStart(parseMonth("2026-11")) - 1));
   });
 

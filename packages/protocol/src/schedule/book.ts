@@ -1,6 +1,6 @@
 import { describe, fail, recode } from "../errors.ts";
 import type { Address } from "../ethereum-address.ts";
-import { type Month, monthAt, monthsAt } from "../month.ts";
+import { type Month, monthsAt } from "../month.ts";
 import { SottoError } from "../sotto-error.ts";
 import { assertMonthAddresses, type MonthAddresses, type SignedMonthBinding } from "./addresses.ts";
 import { SCHEDULE_PATH, type ScheduleReference } from "./reference.ts";
@@ -14,7 +14,7 @@ export interface ListedAddress extends SignedMonthBinding {
   readonly schedule: ScheduleReference;
 }
 
-/** Months of a time that a payer chose; none if the time is not one that months have. */
+/** Months of a time that a payer or a wrong clock chose, its own first; none if the time is not one that months have. */
 function monthsOf(ms: number): readonly Month[] {
   try {
     return monthsAt(ms);
@@ -54,7 +54,8 @@ export class AddressBook {
   readonly newest: MonthAddresses;
   /** The addresses of `newest`, in the order of their months. */
   readonly listed: readonly ListedAddress[];
-  readonly #all: readonly ListedAddress[];
+  /** The addresses of all schedules. */
+  readonly all: readonly ListedAddress[];
 
   /**
    * @param addresses of one wallet, owner tag, chain and pool
@@ -68,7 +69,7 @@ export class AddressBook {
     assertOneRecipient(all);
     this.newest = all[0]!;
     this.listed = listed(this.newest);
-    this.#all = [...this.listed, ...all.slice(1).flatMap(listed)];
+    this.all = [...this.listed, ...all.slice(1).flatMap(listed)];
   }
 
   /** The wallet that signed. */
@@ -76,10 +77,20 @@ export class AddressBook {
     return this.newest.schedule.wallet;
   }
 
-  /** The address to ask for at a time, ms; undefined if the newest schedule has none. @throws SottoError INVALID_MONTH */
+  /** The address to ask for at a time, ms; undefined if the newest schedule has none. */
   at(ms: number): ListedAddress | undefined {
-    const month = monthAt(ms);
+    const [month] = monthsOf(ms);
     return this.listed.find((one) => one.month === month);
+  }
+
+  /** The message of ADDRESS_MONTH_MISSING, for the operator of a server that has no address at a time. @param ms its clock's time */
+  missingAt(ms: number): string {
+    const [first, last] = [this.listed[0]!.month, this.listed.at(-1)!.month];
+    return (
+      `recipient.addresses has no address for ${new Date(Number(ms)).toJSON()}, the time of this machine's clock, only for ${first} to ` +
+      `${last}; if the clock is right, sign addresses of more months with \`sotto address schedule\` and start the server with ` +
+      "them; if it is wrong, set it"
+    );
   }
 
   /**
@@ -88,6 +99,6 @@ export class AddressBook {
    * @param ms when the payment was made
    */
   acceptedAt(ms: number): readonly ListedAddress[] {
-    return monthsOf(ms).flatMap((month) => this.#all.filter((one) => one.month === month));
+    return monthsOf(ms).flatMap((month) => this.all.filter((one) => one.month === month));
   }
 }

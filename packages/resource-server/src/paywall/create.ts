@@ -29,8 +29,9 @@ const NODE_TIMEOUT_MS = 5_000;
 /** Receipts are far smaller. */
 const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
+/** @throws PaywallError ADDRESS_MONTH_MISSING, RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
 async function assertRecipient({ recipients }: Config, chain: Chain, now: number): Promise<void> {
+  recipients.addressAt(now);
   await recipients.assertSigned(signatureCall(chain), now).catch((cause: unknown) => {
     if (!(cause instanceof SottoError) || cause instanceof PaywallError) throw cause;
     throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
@@ -102,7 +103,10 @@ function openingSteps(
     async readToken(): Promise<PoolToken> {
       const token = await assertToken(options, chain, pool);
       prices.parse(token.decimals);
-      await assertRecipient(config, chain, clock());
+      await assertRecipient(config, chain, clock()).catch(async (error: unknown) => {
+        // By a wrong clock, good addresses and signatures have ended, or have not begun.
+        throw (await serverClock.problem()) ?? error;
+      });
       await assertSigned(signatureCall(chain), token);
       return token;
     },
@@ -141,7 +145,6 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const config = parseConfig(options);
   const { clock = Date.now } = options;
   const { deployment, service } = config;
-  config.recipients.addressAt(clock());
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
   const jwks = await readJwks(options);

@@ -11,7 +11,6 @@ import {
   decodeShieldedAddress,
   type EthCall,
   type Month,
-  monthAt,
   multiplyPoint,
   type Recipient,
   type ScheduleJson,
@@ -158,12 +157,7 @@ class MonthRecipients implements Recipients {
   addressAt(ms: number): PaidAddress {
     const address = this.#book.at(ms);
     if (address !== undefined) return address;
-    const months = this.#book.newest.bindings.map(({ month }) => month);
-    throw new PaywallError(
-      "ADDRESS_MONTH_MISSING",
-      `recipient.addresses has no address for ${monthAt(ms)}, only for ${months[0]} to ${months.at(-1)}; sign addresses ` +
-        "of more months with `sotto address schedule` and start the server with them",
-    );
+    throw new PaywallError("ADDRESS_MONTH_MISSING", this.#book.missingAt(ms));
   }
 
   acceptedAt(ms: number): readonly CheckedAddress[] {

@@ -8,7 +8,6 @@ import {
   type EthCall,
   type ListedAddress,
   type MonthAddresses,
-  monthAt,
   type ScheduleJson,
   SottoError,
   scheduleJson,
@@ -112,25 +111,22 @@ function lasting(options: SottoRecipient, { chainId, pool }: Deployment): Recipi
 
 function ofMonths({ addresses }: SottoMonthRecipient, { chainId, pool }: Deployment): Recipients {
   const book = asOption("recipient.addresses", () => new AddressBook(addresses));
-  const { schedule, signature, bindings } = book.newest;
+  const { schedule, signature } = book.newest;
   if (schedule.chainId !== chainId || schedule.pool !== pool)
     throw invalid(
       `recipient.addresses are for the pool ${schedule.pool} on chain ${schedule.chainId}, expected ${pool} on ${chainId}`,
     );
-  for (const one of book.listed) extraOf(one);
+  // Made at the start, which refuses signatures that are too long.
+  const extras = new Map(book.all.map((one) => [one, extraOf(one)]));
   return {
     wallet: book.wallet,
     schedule: scheduleJson({ schedule, signature }),
     extraAt(ms) {
       const address = book.at(ms);
-      if (address !== undefined) return extraOf(address);
-      throw new X402SchemeError(
-        "ADDRESS_MONTH_MISSING",
-        `recipient.addresses has no address for ${monthAt(ms)}, only for ${bindings[0]!.month} to ${bindings.at(-1)!.month}; ` +
-          "sign addresses of more months with `sotto address schedule` and start the server with them",
-      );
+      if (address !== undefined) return extras.get(address)!;
+      throw new X402SchemeError("ADDRESS_MONTH_MISSING", book.missingAt(ms));
     },
-    acceptedAt: (ms) => book.acceptedAt(ms).map(extraOf),
+    acceptedAt: (ms) => book.acceptedAt(ms).map((one) => extras.get(one)!),
     check: (call, now) => checkMonthAddresses(book.newest, call, now),
   };
 }
