@@ -275,4 +275,27 @@ describe("a resource server at the end of a month", function () {
     expect(events.at(-1)).to.include({ event: "trouble", reason: "ADDRESS_MONTH_MISSING" });
     await ofOneMonth.close();
   });
+
+  it("offers x402 no address after the last month, and reports it", async () => {
+    await moveBeforeEnd(60 * SECOND_MS);
+    const { clock, merchant, chainId, pool, token: asset, service } = world;
+    const { addresses } = await createMonthMerchant(world, { months: 1, of: merchant, now: clock() });
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => void errors.push(error);
+    const of = { origin: ORIGIN, recipient: { addresses }, chainId, pool, asset, decimals: 6, service, clock, onError };
+    const scheme = new SottoScheme({ ...of, uses: paywall.uses });
+    const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: service }));
+    resources.register(scheme.network, scheme);
+    const terms = { scheme: scheme.scheme, network: scheme.network, payTo: merchant.wallet, asset, amount: "10000" };
+    const offer = async () => {
+      const resource = { url: `${ORIGIN}/paid/a` };
+      const accepts = [{ ...terms, maxTimeoutSeconds: 300, extra: {} }];
+      return (await resources.createPaymentRequiredResponse(accepts, resource, "unpaid")).accepts[0]!.extra;
+    };
+    expect(await offer()).to.have.nested.property("recipient.shieldedAddress", addressOf(month));
+    await moveAfterEnd(0);
+    expect(await offer()).to.deep.equal({});
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.include({ code: "ADDRESS_MONTH_MISSING" });
+  });
 });

@@ -14,7 +14,13 @@ import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
-import { parseRecipients, type Recipients, type SottoMonthRecipient, type SottoRecipient } from "./server/recipient.ts";
+import {
+  parseRecipients,
+  type RecipientExtra,
+  type Recipients,
+  type SottoMonthRecipient,
+  type SottoRecipient,
+} from "./server/recipient.ts";
 import { shownAddress, type Transport } from "./server/shown-address.ts";
 import { normalizeServiceUrl } from "./service-url.ts";
 import type {
@@ -57,7 +63,10 @@ export interface SottoServerOptions {
    * on local chains, where `new MemoryUses()` is the default.
    */
   readonly uses?: PaymentUses;
-  /** Receives the errors of checks and of the store. Payments that could not be checked are refused. */
+  /**
+   * Receives the errors of checks and of the store, and ADDRESS_MONTH_MISSING once the last address has ended. Payments that could
+   * not be checked are refused.
+   */
   readonly onError?: (error: unknown) => void;
   /** Now, ms. */
   readonly clock?: () => number;
@@ -90,6 +99,7 @@ export class SottoScheme {
   readonly #recipients: Recipients;
   readonly #extra: Json;
   readonly #clock: () => number;
+  readonly #onError: (error: unknown) => void;
 
   /** @throws X402SchemeError X402_OPTION_INVALID, ADDRESS_MONTH_MISSING */
   constructor(options: SottoServerOptions) {
@@ -112,8 +122,8 @@ export class SottoScheme {
     this.#extra = { pool: this.#pool, decimals, service: this.#service };
     this.#clock = clock;
     this.#recipients.extraAt(clock());
-    const { onError = () => undefined } = options;
-    this.schemeHooks = serverHooks(usesOf(options, clock), clock, onError);
+    this.#onError = options.onError ?? (() => undefined);
+    this.schemeHooks = serverHooks(usesOf(options, clock), clock, this.#onError);
   }
 
   /**
@@ -181,7 +191,8 @@ export class SottoScheme {
   /**
    * Adds the recipient's signed address: that of the month or, if the request shows a payment, the one that was paid. Adds the
    * resource, always on the configured origin, because the client chooses the host that a request names, and an id of the
-   * challenge, so that a client that gets the same challenge twice pays once.
+   * challenge, so that a client that gets the same challenge twice pays once. Without an address of this month, it adds nothing:
+   * no client pays such terms, and those of other schemes stay.
    */
   enrichPaymentRequiredResponse = async (context: RequiredContext) => {
     const { resourceInfo, paymentRequiredResponse, error, transportContext } = context;
@@ -189,7 +200,8 @@ export class SottoScheme {
     const now = this.#clock();
     const challenge = requestId(now);
     const shown = error === undefined ? shownAddress(transportContext as Transport, this.#recipients) : undefined;
-    const address = shown ?? this.#recipients.extraAt(now);
+    const address = shown ?? this.#addressAt(now);
+    if (address === undefined) return paymentRequiredResponse.accepts;
     return paymentRequiredResponse.accepts.map((accepted) =>
       accepted.scheme !== this.scheme || accepted.network !== this.network || "resource" in accepted.extra
         ? accepted
@@ -211,6 +223,15 @@ export class SottoScheme {
     if (service !== undefined && baseUrl(service) !== this.#service)
       return `its address is ${String(service)}, but this server would tell clients ${this.#service}`;
     return undefined;
+  }
+
+  #addressAt(now: number): RecipientExtra | undefined {
+    try {
+      return this.#recipients.extraAt(now);
+    } catch (error) {
+      this.#onError(error);
+      return undefined;
+    }
   }
 
   #resourceOf(url: string): string {
