@@ -2,6 +2,7 @@
 import { createCheckedRequest } from "@sotto/client";
 import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
+import { decodeHeader } from "../header-json.ts";
 import { PAYMENT_USED } from "../reasons.ts";
 import { nullifierOf, type Payments } from "./payments.ts";
 import { originOf, quotedUrl } from "./quoted-url.ts";
@@ -21,7 +22,7 @@ type Fetch = typeof fetch;
 function decode(header: string | null): unknown {
   if (header === null || header.length > MAX_HEADER_CHARS) return undefined;
   try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0))));
+    return decodeHeader(header);
   } catch {
     return undefined;
   }

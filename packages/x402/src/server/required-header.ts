@@ -2,6 +2,7 @@
 // answers 502 if they are larger. The other headers of a paywall's 402 take up to 1,096 bytes.
 import { X402_PRIVACY } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
+import { decodeHeader } from "../header-json.ts";
 
 /** Maximum length of the header's value, characters of base64. */
 export const MAX_REQUIRED_LENGTH = 3_000;
@@ -15,10 +16,6 @@ const jsonBytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.
 
 function encode(value: unknown): string {
   return btoa(Array.from(jsonBytes(value), (byte) => String.fromCharCode(byte)).join(""));
-}
-
-function decode(header: string): Fields {
-  return fieldsOf(JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0)))));
 }
 
 /** Facilitators add this extension by themselves. */
@@ -45,7 +42,7 @@ function withoutListing({ extensions: _, resource, ...rest }: Fields): Fields {
  */
 export function shortened(header: string, room = MAX_REQUIRED_LENGTH): string | undefined {
   if (header.length <= room) return header;
-  let required = decode(header);
+  let required = fieldsOf(decodeHeader(header));
   for (const shorten of [withoutPrivacy, withoutQuery, withoutListing]) {
     required = shorten(required);
     const short = encode(required);

@@ -1,4 +1,5 @@
 // The address that a payment was made to, as the request that shows the payment names it.
+import { decodeHeader } from "../header-json.ts";
 import type { RecipientExtra, Recipients } from "./recipient.ts";
 
 /** The published server's view of a request. */
@@ -16,8 +17,7 @@ function shownBy(transport: Transport | undefined): Fields {
   const header = adapter?.getHeader?.(HEADER) ?? adapter?.getHeader?.(HEADER.toUpperCase());
   if (typeof header !== "string") return {};
   try {
-    const bytes = Uint8Array.from(atob(header), (letter) => letter.charCodeAt(0));
-    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes)));
+    return fieldsOf(decodeHeader(header));
   } catch {
     return {};
   }
