@@ -31,7 +31,7 @@ export type {
 } from "./paywall/options.ts";
 export type { PaidAddress } from "./paywall/paid-address.ts";
 export type { PoolToken } from "./paywall/pool-token.ts";
-export { answered, isPaymentRequired, Refusal, type Refused, refused } from "./paywall/responses.ts";
+export { answered, isPaymentRequired, Refusal, type Refused, refused, wrongMethod } from "./paywall/responses.ts";
 export type {
   Decision,
   Meter,

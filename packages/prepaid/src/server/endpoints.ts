@@ -21,6 +21,7 @@ import {
   type PaywallRequest,
   Refusal,
   type Refused,
+  wrongMethod,
 } from "@sotto/resource-server";
 import {
   encodeSignedSchedule,
@@ -35,7 +36,7 @@ import {
 } from "../index.ts";
 import type { Key } from "./keyring.ts";
 import type { Prepaid } from "./prepaid.ts";
-import { prepaidError, wrongMethod } from "./responses.ts";
+import { prepaidError } from "./responses.ts";
 
 /** Recoveries that ask chain and proofs at the same time, and that wait. */
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];

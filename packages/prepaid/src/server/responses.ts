@@ -8,7 +8,6 @@ const TITLES = {
   400: "Bad Request",
   403: "Forbidden",
   404: "Not Found",
-  405: "Method Not Allowed",
   409: "Conflict",
   410: "Gone",
   503: "Service Unavailable",
@@ -23,6 +22,3 @@ export function prepaidError(code: PrepaidCode, message: string, retryAfter?: nu
     retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
   );
 }
-
-export const wrongMethod = (allow: string): Refused =>
-  refused(405, { error: TITLES[405], message: `this path takes ${allow} only` }, { allow });

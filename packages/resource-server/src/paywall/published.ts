@@ -1,7 +1,7 @@
 // The path at which a paywall publishes the schedule of its addresses.
 import { SCHEDULE_PATH, type ScheduleJson } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/options.ts";
-import { answered, refused } from "./responses.ts";
+import { answered, wrongMethod } from "./responses.ts";
 import type { Decision, MethodPath } from "./types.ts";
 
 export class PublishedSchedule {
@@ -16,7 +16,6 @@ export class PublishedSchedule {
   answer({ method }: Pick<PaywallRequest, "method">, target: string): Decision | undefined {
     if (target.split("?", 1)[0] !== SCHEDULE_PATH) return undefined;
     if (method === "GET" || method === "HEAD") return answered(this.#body, "application/json; charset=utf-8");
-    const body = { error: "Method Not Allowed", message: "this path takes GET, HEAD only" };
-    return refused(405, body, { allow: "GET, HEAD" });
+    return wrongMethod("GET, HEAD");
   }
 }

@@ -22,6 +22,10 @@ export const refused = (
   headers: Readonly<Record<string, string>> = {},
 ): Refused => ({ kind: "refused", status, headers: { ...HEADERS, ...headers }, body });
 
+/** A method that a path does not take. @param allow the methods that it takes, as in the header Allow */
+export const wrongMethod = (allow: string): Refused =>
+  refused(405, { error: "Method Not Allowed", message: `this path takes ${allow} only` }, { allow });
+
 /** The header that asks to try again. @param seconds undefined for no header */
 export const retry = (seconds: number | undefined): Record<string, string> =>
   seconds === undefined ? {} : { "retry-after": String(seconds) };
