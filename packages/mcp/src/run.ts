@@ -91,7 +91,7 @@ export async function run(args: readonly string[], { environment, signal }: RunO
       signal: ending.signal,
       pauseMs: SEARCH_PAUSE_MS,
       everyMs: SEARCH_EVERY_MS,
-      onFound: (count) => log(`found ${count} payments outside the month of the paid address`),
+      onFound: (count) => log(`found payments to addresses of other months: ${count}`),
       onError: logError,
     });
     if (http === undefined) await serveStdio(create, signal);
