@@ -190,7 +190,7 @@ describe("a price with terms of its own", function () {
   });
 
   it("is rejected at the start if its amount is invalid, and gets 503 if a function returns it", async () => {
-    for (const price of [{}, { amount: 1 }, { amount: "x" }, { amount: "1", meter: 1 }, []]) {
+    for (const price of [{}, { amount: 1 }, { amount: "x" }, []]) {
       const failure = await paywalls.open({ price: price as never }).catch(({ code, message }) => `${code} ${message}`);
       expect(failure).to.match(/^INVALID_OPTION price /);
     }
