@@ -2,5 +2,6 @@
 export { PREPAID_SERVER_ERRORS } from "./server/error-definitions.ts";
 export { PrepaidServerError, type PrepaidServerErrorCode } from "./server/errors.ts";
 export { type PaidToken, type PrepaidMethod, prepaid } from "./server/method.ts";
+export { meterOpenAiStream, type OpenAiStreamOptions } from "./server/openai-stream.ts";
 export type { PrepaidOptions } from "./server/options.ts";
 export type { PrepaidTotals } from "./server/prepaid.ts";
