@@ -64,6 +64,7 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
+export { ChargeCounters } from "./purchase/charges.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
 export { hashText } from "./purchase/hash.ts";
@@ -74,6 +75,8 @@ export {
   isLimitHost,
   limitHost,
   MAX_LIMITED_HOSTS,
+  type Reservation,
+  reservationAt,
   type SpendingLeft,
   type SpendingLimits,
   spendingLeft,

@@ -34,6 +34,8 @@ export interface CallPayment {
   readonly value: string;
   /** URL of the resource, at the call's origin. */
   readonly url: URL;
+  /** Further headers that the payment needs, by name. Default: none. */
+  readonly also?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is particular to calls of one paying fetch. */
@@ -86,8 +88,10 @@ export async function captureCall(
     const headers = new Headers(request.headers);
     for (const [name, value] of Object.entries(asks)) if (!headers.has(name)) headers.set(name, value);
     if (payment !== undefined) {
-      assertFree(payment.name);
-      headers.set(payment.name, payment.value);
+      for (const [name, value] of [[payment.name, payment.value] as const, ...Object.entries(payment.also ?? {})]) {
+        assertFree(name);
+        headers.set(name, value);
+      }
     }
     return send(payment?.url.href ?? url.href, {
       ...common,

@@ -70,10 +70,18 @@ export class MethodCall implements PayingCall {
   }
 
   /** Checks a payment, and returns a copy that the method cannot change afterwards. @throws FetchError METHOD_INVALID */
-  #checked({ name, value, url }: CallPayment): CallPayment {
+  #checked({ name, value, url, also }: CallPayment): CallPayment {
     const by = this.#by;
-    const copy = { name: String(name), value: String(value), url: new URL(url.href) };
-    if (!isPaymentOf(by.headers, copy.name, copy.value))
+    const further = Object.entries({ ...also }).map(([other, text]) => [other, String(text)] as const);
+    const copy = {
+      name: String(name),
+      value: String(value),
+      url: new URL(url.href),
+      also: Object.fromEntries(further),
+    };
+    if (
+      ![[copy.name, copy.value] as const, ...further].every(([header, text]) => isPaymentOf(by.headers, header, text))
+    )
       throw new FetchError("METHOD_INVALID", `the method ${by.name} pays with a header that it does not declare`);
     if (copy.url.origin !== this.#call.url.origin)
       throw new FetchError(

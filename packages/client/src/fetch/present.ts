@@ -9,6 +9,11 @@ export interface PresentOptions {
   readonly before?: ((retry: number) => Promise<void> | void) | undefined;
   /** Whether it may be sent again now. Default: yes. */
   readonly mayRetry?: (() => boolean) | undefined;
+  /**
+   * Whether it is sent again only if the server answers 402 with Retry-After: then the server did not take it. Default: also
+   * if the server fails or does not answer.
+   */
+  readonly onlyIfAsked?: boolean | undefined;
 }
 
 /** The server's answer to a request with a payment. */
@@ -40,14 +45,17 @@ const REFUSAL_MS = 10_000;
  */
 export async function present(
   send: () => Promise<Response>,
-  { retries: max, before, mayRetry = () => true }: PresentOptions,
+  { retries: max, before, mayRetry = () => true, onlyIfAsked = false }: PresentOptions,
   signal: AbortSignal | undefined,
   firstPauseMs?: number,
 ): Promise<Presented> {
   for (let retries = 0; ; retries += 1) {
     await before?.(retries);
     const { response, error } = await attempt(send, signal);
-    if ((response === undefined || isPassing(response)) && retries < max && mayRetry()) {
+    const mayPass = onlyIfAsked
+      ? response !== undefined && isAsked(response)
+      : response === undefined || isPassing(response);
+    if (mayPass && retries < max && mayRetry()) {
       await response?.body?.cancel().catch(() => undefined);
       await delay(pauseBefore(retries, response, firstPauseMs), signal);
       continue;
@@ -63,9 +71,11 @@ export async function present(
   }
 }
 
+/** Whether the server says that it may accept the same payment a moment later. */
+const isAsked = ({ status, headers }: Response): boolean => status === 402 && headers.has("retry-after");
+
 /** Whether the server may accept the same payment a moment later. */
-const isPassing = ({ status, headers }: Response): boolean =>
-  status >= 500 || (status === 402 && headers.has("retry-after"));
+const isPassing = (response: Response): boolean => response.status >= 500 || isAsked(response);
 
 /**
  * Timeout, misdirected, too early, too many requests, header too large: a proxy may answer these before the server sees

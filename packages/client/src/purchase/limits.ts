@@ -111,7 +111,7 @@ const CODES = {
 } as const;
 
 /** One of the counters in which a price counts, and its limit. */
-interface Count {
+export interface Count {
   readonly kind: keyof typeof CODES;
   /** Its key in the store. */
   readonly key: string;
@@ -122,8 +122,11 @@ interface Count {
   readonly ends: number;
 }
 
-/** The counters of a reservation. Those of the day come first, so that an agent does not wait an hour in vain. */
-function countsOf(limits: SpendingLimits, place: Reservation): Count[] {
+/**
+ * The counters of a reservation. Those of the day come first, so that an agent does not wait an hour in vain.
+ * @param folder of their keys in the store
+ */
+export function countsOf(limits: SpendingLimits, place: Reservation, folder = "spending"): Count[] {
   const { hour, tool } = place;
   const host = limitHost(place.host);
   const day = hour.slice(0, 10);
@@ -131,10 +134,10 @@ function countsOf(limits: SpendingLimits, place: Reservation): Count[] {
   const { perDay, perHour, perHost, hosts = {} } = limits;
   const perThisHost = Object.hasOwn(hosts, host) ? hosts[host] : perHost;
   const counts: (Count | undefined)[] = [
-    { kind: "day", key: `spending/${day}/total`, limit: perDay, of: "per day (UTC)", ends },
+    { kind: "day", key: `${folder}/${day}/total`, limit: perDay, of: "per day (UTC)", ends },
     {
       kind: "host",
-      key: `spending/${day}/host/${hashText(host)}`,
+      key: `${folder}/${day}/host/${hashText(host)}`,
       limit: perThisHost,
       of: `per day (UTC) for ${quoted(host, 100)}`,
       ends,
@@ -143,14 +146,14 @@ function countsOf(limits: SpendingLimits, place: Reservation): Count[] {
       ? undefined
       : {
           kind: "tool",
-          key: `spending/${day}/tool/${tool}`,
+          key: `${folder}/${day}/tool/${tool}`,
           limit: limits.tool?.perDay,
           of: `per day (UTC) for the tool ${tool}`,
           ends,
         },
     {
       kind: "hour",
-      key: `spending/${day}/hour/${hour.slice(11)}`,
+      key: `${folder}/${day}/hour/${hour.slice(11)}`,
       limit: perHour,
       of: "per hour (UTC)",
       ends: Date.parse(`${hour}:00:00Z`) + HOUR_MS,
@@ -191,7 +194,11 @@ export function assertWithinLimit({ perRequest }: SpendingLimits, price: bigint)
 }
 
 /** @throws PurchaseError of the first limit that the price exceeds */
-function assertRoom(price: bigint, counters: readonly Counter[], { host, tool }: Reservation): void {
+export function assertRoom(
+  price: bigint,
+  counters: readonly (Count & { readonly spent: bigint })[],
+  { host, tool }: Reservation,
+): void {
   for (const { kind, limit, spent, of, ends } of counters) {
     if (limit === undefined || spent + price <= limit) continue;
     const code = CODES[kind];
