@@ -9,7 +9,7 @@ import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaid
 import { nonceOfTokenSecret, tokenSecretInfo } from "./token-key.ts";
 
 /** The sizes of a pack. There are few, so that a size reveals little about the payer. */
-export const PREPAID_PACK_SIZES = [100, 1000] as const;
+export const PREPAID_PACK_SIZES = [1, 100, 1000] as const;
 
 const MAX_TOKENS = 1000;
 const MAX_PACK_NUMBER = 2 ** 31 - 1;

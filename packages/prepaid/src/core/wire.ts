@@ -18,7 +18,7 @@ export const PREPAID_HEADER = "X-Payment-Token";
 export interface PrepaidPurchase {
   /** Id of the key, 32 bytes, hex with 0x. */
   readonly key: string;
-  /** Number of tokens: 100 or 1000. */
+  /** Number of tokens: 1, 100 or 1000. */
   readonly count: number;
   /** SHA-256 of the request's body, 32 bytes, hex with 0x. */
   readonly batch: string;
