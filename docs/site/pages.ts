@@ -58,7 +58,14 @@ export const GROUPS: readonly Group[] = [
   { text: "What it is", files: ["README.md", "docs/tour.md", "docs/glossary.md"] },
   {
     text: "Charge",
-    files: ["docs/resource-server.md", "docs/paywall.md", "docs/prepaid.md", "docs/x402.md", "docs/mpp.md"],
+    files: [
+      "docs/resource-server.md",
+      "docs/paywall.md",
+      "docs/prepaid.md",
+      "docs/metered.md",
+      "docs/x402.md",
+      "docs/mpp.md",
+    ],
   },
   { text: "Pay", files: ["docs/client.md", "docs/cli.md"] },
   { text: "AI agents", files: ["docs/agents.md"] },

@@ -1,7 +1,7 @@
 // The tools that spend nothing: balance, history, receive.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { listPrepaid } from "@sotto/prepaid/client";
+import { listCharges, listPrepaid } from "@sotto/prepaid/client";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import { type Agent, reported } from "../agent/agent.ts";
@@ -31,7 +31,15 @@ const BALANCE = {
   pending: AMOUNT.describe("waits for confirmations"),
   total: AMOUNT,
   prepaid: z
-    .array(z.object({ origin: z.string(), unspent: AMOUNT, stopped: z.string().nullable() }))
+    .array(
+      z.object({
+        origin: z.string(),
+        unspent: AMOUNT,
+        underway: AMOUNT.describe("part of unspent: change that has not arrived"),
+        charged: AMOUNT.describe("what the merchant charged for metered requests so far"),
+        stopped: z.string().nullable(),
+      }),
+    )
     .describe("prepaid tokens by merchant, not part of total; stopped: the code of the reason, or null"),
   limits: LIMITS_LEFT,
   hosts: z.array(NAMED_LEFT).describe("hosts with a limit of their own for the day"),
@@ -58,16 +66,22 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
           const { limits } = agent;
           const left = await limitsLeft(wallet, limits, token, undefined);
           const { hosts, tools } = await namedLeft(wallet, limits, token);
-          const prepaid = (await listPrepaid(wallet)).map(({ origin, unspent, stopped }) => ({
+          const charges = await listCharges(wallet);
+          const chargedAt = (origin: string) =>
+            charges.reduce((sum, each) => (each.origin === origin ? sum + each.charge : sum), 0n);
+          const prepaid = (await listPrepaid(wallet)).map(({ origin, unspent, underway, stopped }) => ({
             origin: quoted(origin, 259),
             unspent: amountOf(unspent, token),
+            underway: amountOf(underway, token),
+            charged: amountOf(chargedAt(origin), token),
             stopped: stopped?.code ?? null,
           }));
           const text = [
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
-            ...prepaid.map(({ origin, unspent, stopped }) => {
+            ...prepaid.map(({ origin, unspent, charged, stopped }) => {
               const state = stopped === null ? "" : `, stopped: ${stopped}`;
-              return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}.`;
+              const metered = charged.amount === "0" ? "" : `; charged for metered requests: ${inWords(charged)}`;
+              return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}${metered}.`;
             }),
             limitsInWords(left),
             ...hosts.map(({ name, left: some }) => `Left today for the host ${name}: ${inWords(some)}.`),

@@ -2,9 +2,11 @@ import type { CommandSet } from "@sotto/cli-kit";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { PREPAID_ERRORS, prepaid } from "../client.ts";
 import { prepaidBuy, prepaidRestore } from "./buy.ts";
+import { prepaidCheckReceipt } from "./check-receipt.ts";
 import { prepaidDrop, prepaidResume } from "./decide.ts";
 import { prepaidKeys } from "./keys.ts";
 import { prepaidList } from "./list.ts";
+import { prepaidMerge } from "./merge.ts";
 import { prepaidPush } from "./push.ts";
 import { prepaidSign } from "./sign.ts";
 
@@ -15,7 +17,18 @@ import { prepaidSign } from "./sign.ts";
 export const prepaidCommands: CommandSet = {
   name: "prepaid",
   groups: [
-    { after: "dismiss", commands: [prepaidBuy, prepaidList, prepaidResume, prepaidDrop, prepaidRestore] },
+    {
+      after: "dismiss",
+      commands: [
+        prepaidBuy,
+        prepaidList,
+        prepaidMerge,
+        prepaidCheckReceipt,
+        prepaidResume,
+        prepaidDrop,
+        prepaidRestore,
+      ],
+    },
     { after: "totals check", commands: [prepaidKeys, prepaidSign, prepaidPush] },
   ],
   errors: PREPAID_ERRORS,

@@ -1,21 +1,35 @@
 import { amountFields, type Command, type Config, listed, money, printable, withWallet } from "@sotto/cli-kit";
-import { listPrepaid, type PrepaidOrigin, type PrepaidPackInfo } from "../client.ts";
+import {
+  type ChargeEvent,
+  listCharges,
+  listPrepaid,
+  type PrepaidCharge,
+  type PrepaidOrigin,
+  type PrepaidPackInfo,
+} from "../client.ts";
+import type { SignedReceipt } from "../index.ts";
 
 export const prepaidList: Command = {
   name: "prepaid list",
-  summary: "Lists prepaid tokens by merchant.",
+  summary: "Lists prepaid tokens by merchant, with change and what was charged.",
   positionals: [],
   options: {},
   details: [
     "begun: its payment may be on the way. paid: the merchant has not signed it yet. ready: its tokens can be spent. void:",
     "the merchant returned a wrong signature. dropped: you gave it up. For begun and paid, `sotto prepaid buy` resumes the",
     "purchase and never pays twice. Stopped: no token is bought or shown until `sotto prepaid resume` or",
-    "`sotto prepaid drop`; --json has the signed schedules that are the evidence.",
+    "`sotto prepaid drop`; --json has the signed statements that are the evidence. Change: tokens that came back from requests of",
+    "metered routes. underway: its change has not arrived, see `sotto prepaid merge`.",
   ],
   async run(context) {
     return withWallet(context, false, async ({ config, wallet }) => {
       const found = await listPrepaid(wallet);
-      return { json: found.map((each) => jsonOf(each, config)), text: textOf(found, config) };
+      const charges = await listCharges(wallet);
+      const chargesOf = ({ origin }: PrepaidOrigin) => charges.filter((charge) => charge.origin === origin);
+      return {
+        json: found.map((each) => jsonOf(each, chargesOf(each), config)),
+        text: textOf(found, charges, config),
+      };
     });
   },
 };
@@ -27,14 +41,49 @@ export const packFields = (pack: PrepaidPackInfo, config: Config) => {
   return { id, state, value: amountFields(value, config), epoch, count, left, restored, begun };
 };
 
-const jsonOf = ({ origin, unspent, stopped, packs }: PrepaidOrigin, config: Config) => ({
+/** A charge in the output of `--json`. */
+export const chargeFields = (
+  { origin, method, target, units, charge, change, receipt }: ChargeEvent,
+  config: Config,
+) => ({
+  origin,
+  method,
+  target,
+  units: Object.fromEntries(Object.entries(units).map(([name, count]) => [name, String(count)])),
+  charge: amountFields(charge, config),
+  change: amountFields(change, config),
+  receipt: JSON.parse(receipt) as unknown,
+});
+
+/** A receipt in the output of `--json`. */
+export const receiptFields = ({ receipt }: SignedReceipt, config: Config) => {
+  const { origin, method, target, units, charge, change, epoch } = receipt;
+  return {
+    origin,
+    method,
+    target,
+    epoch,
+    units: Object.fromEntries(Object.entries(units).map(([name, count]) => [name, String(count)])),
+    charge: amountFields(charge, config),
+    change: amountFields(change, config),
+  };
+};
+
+const jsonOf = (
+  { origin, unspent, stopped, packs, change, underway }: PrepaidOrigin,
+  charges: readonly PrepaidCharge[],
+  config: Config,
+) => ({
   origin,
   unspent: amountFields(unspent, config),
+  underway: amountFields(underway, config),
+  change: change.map(({ value, epoch, count }) => ({ value: amountFields(value, config), epoch, count })),
+  charges: charges.map((charge) => ({ at: new Date(charge.at).toISOString(), ...chargeFields(charge, config) })),
   stopped: stopped === undefined ? null : { ...stopped, at: new Date(stopped.at).toISOString() },
   packs: packs.map((pack) => packFields(pack, config)),
 });
 
-function textOf(found: readonly PrepaidOrigin[], config: Config): string[] {
+function textOf(found: readonly PrepaidOrigin[], charges: readonly PrepaidCharge[], config: Config): string[] {
   const rows = found.flatMap(({ origin, packs }) =>
     packs.map(({ state, left, count, value, epoch }) => [
       printable(origin),
@@ -44,8 +93,24 @@ function textOf(found: readonly PrepaidOrigin[], config: Config): string[] {
       epoch,
     ]),
   );
+  const change = found.flatMap(({ origin, change }) =>
+    change.map(({ value, epoch, count }) => [
+      printable(origin),
+      "change",
+      `${count} tokens`,
+      money(value, config),
+      epoch,
+    ]),
+  );
+  const sums = found.flatMap((each) => {
+    const own = charges.filter(({ origin }) => origin === each.origin);
+    const sum = own.reduce((total, { charge }) => total + charge, 0n);
+    const open = each.underway === 0n ? "" : `; ${money(each.underway, config)} are underway`;
+    if (own.length === 0 && open === "") return [];
+    return [`${printable(each.origin)} charged ${money(sum, config)} for ${own.length} requests${open}`];
+  });
   const stops = found.flatMap(({ origin, stopped }) =>
     stopped === undefined ? [] : [`stopped at ${printable(origin)}: ${printable(stopped.message)}`],
   );
-  return [...listed(rows, "no prepaid tokens"), ...stops];
+  return [...listed([...rows, ...change], "no prepaid tokens"), ...sums, ...stops];
 }

@@ -1,6 +1,6 @@
 import { hashText } from "@sotto/client";
 import { bytesToHex, hexToBytes } from "@sotto/protocol";
-import { Lock, type Store, type StoreChange, type StoreValue } from "@sotto/wallet";
+import { Lock, type Store, type StoreChange } from "@sotto/wallet";
 import {
   decodeSignedSchedule,
   encodeSignedSchedule,
@@ -8,24 +8,28 @@ import {
   PREPAID_KEY_BYTES,
   PREPAID_PACK_SIZES,
   type PrepaidKey,
+  type PrepaidPackVersion,
   type PrepaidToken,
   prepaidKey,
+  prepaidPackLabel,
   redeemsAt,
   type SignedSchedule,
   scheduleDigest,
   signsAt,
 } from "../index.ts";
 import { PrepaidError } from "./errors.ts";
+import { MeteredBook } from "./metered/book.ts";
 import {
   type DemandRecord,
   type OriginRecord,
   type PackRecord,
+  put,
   type ShownRecord,
   type Stop,
   stoppedText,
 } from "./records.ts";
 import { type Conflict, findConflict, keysOf, type MerchantKey } from "./schedules.ts";
-import type { UnsignedPack } from "./unsigned-pack.ts";
+import type { PackTerms, UnsignedPack } from "./unsigned-pack.ts";
 import { BatchWriter } from "./writer.ts";
 
 const PACK = "prepaid/pack/";
@@ -36,19 +40,59 @@ const ORIGIN = "prepaid/origin/";
 const SCHEDULE = "prepaid/schedule/";
 const DEMAND = "prepaid/demand/";
 
+/** The keys of all records of a pack. */
+const recordsOf = (id: string): readonly string[] => [PACK + id, SIGNATURES + id, CURSOR + id];
 const shownKey = ({ pack, index }: ShownRecord): string => `${SHOWN}${pack}/${index}`;
-/** Records are JSON; their interfaces lack the index signature that StoreValue requires. */
-const toValue = (record: object): StoreValue => record as unknown as StoreValue;
-const put = (key: string, record: object): StoreChange => ({ put: key, value: toValue(record) });
 
 /** How many tokens a server may fail to take after ambiguous failures before prepaid tokens stop at its origin. */
 const MAX_LOST = 3;
 
 export const keyOfPack = ({ modulus }: PackRecord): PrepaidKey => prepaidKey(BigInt(modulus));
 
+/** Which tokens a stored pack has. */
+export const termsOfPack = (record: PackRecord): PackTerms => ({
+  origin: record.origin,
+  key: keyOfPack(record),
+  label: record.change?.label ?? prepaidPackLabel(record.origin, record.keyId, record.number),
+  first: record.change?.first,
+  count: record.count,
+  version: versionOf(record),
+});
+
+/** Packs of before have no version. */
+export const versionOf = ({ version = 1 }: PackRecord): PrepaidPackVersion => version;
+
+/** The sizes of packs that were ever bought, by version. They never change, because numbers depend on them. */
+export const PACK_SIZES = { 1: [100, 1000], 2: PREPAID_PACK_SIZES } as const satisfies Record<
+  PrepaidPackVersion,
+  readonly number[]
+>;
+
 /** The id of a pack: the same numbers have the same tokens, so they have the same record. */
-export const packId = (origin: string, keyId: string, number: number): string =>
-  hashText(`${origin} ${keyId} ${number}`);
+export const packId = (origin: string, keyId: string, number: number, version: PrepaidPackVersion): string =>
+  hashText(`${origin} ${keyId} ${number}${version === 1 ? "" : ` ${version}`}`);
+
+/** Which tokens may be taken. */
+export interface TokenWish {
+  readonly origin: string;
+  /** Base units. */
+  readonly value: bigint;
+  /** Whether the token is for a metered route. Default: false. */
+  readonly metered?: boolean | undefined;
+  /** Only tokens of this merchant's wallet. Default: any. */
+  readonly wallet?: string | undefined;
+  /** Only change of this month and cap, for a swap. Default: any token. */
+  readonly change?: { readonly epoch: string; readonly cap: string } | undefined;
+}
+
+/** A token that was taken in memory. */
+export interface TakenToken {
+  readonly pack: PackRecord;
+  /** Its index in the pack. */
+  readonly index: number;
+  /** Marks the token as taken. */
+  readonly change: StoreChange;
+}
 
 /**
  * The prepaid tokens in a wallet's store: pinned schedules, packs, and which tokens were shown. A process has one book
@@ -68,6 +112,8 @@ export class PrepaidBook {
   #schedules: SignedSchedule[] = [];
   readonly #tokens = new Map<string, Promise<readonly PrepaidToken[]>>();
   readonly #locks = new Map<string, Lock>();
+  /** Requests of metered routes, with the terms and swaps. */
+  readonly metered = new MeteredBook((...changes) => this.#writer.write(...changes));
 
   private constructor(store: Store) {
     this.#store = store;
@@ -85,6 +131,7 @@ export class PrepaidBook {
     await read<OriginRecord>(ORIGIN, (record) => book.#origins.set(record.origin, record));
     await read<DemandRecord>(DEMAND, (record, key) => book.#demands.set(key, record));
     await read<unknown>(SCHEDULE, (value) => book.#schedules.push(decodeSignedSchedule(value)));
+    await book.metered.load(store);
     return book;
   }
 
@@ -112,21 +159,28 @@ export class PrepaidBook {
     return state === "void" || state === "dropped" ? 0 : count - (this.#cursors.get(id) ?? 0);
   }
 
-  /** Value of the tokens at an origin that were paid for or are being bought, and not shown. Base units. */
+  /**
+   * Value of the tokens at an origin that were paid for or are being bought, and not shown, with those whose change or swap has
+   * not arrived. Base units.
+   */
   unspent(origin: string, now: number): bigint {
     const alive = this.packs(origin).filter(({ epoch }) => redeemsAt(epoch, now));
-    return alive.reduce((sum, pack) => sum + BigInt(pack.value) * BigInt(this.left(pack)), 0n);
+    const held = alive.reduce((sum, pack) => sum + BigInt(pack.value) * BigInt(this.left(pack)), 0n);
+    return held + this.metered.underway(origin);
   }
 
-  /** Tokens of this value that can be shown now. */
-  available(origin: string, value: bigint, now: number): number {
-    return this.#usable(origin, value, now).reduce((sum, pack) => sum + this.left(pack), 0);
+  /** How many tokens can be taken now. */
+  available(wish: TokenWish, now: number): number {
+    return this.#usable(wish, now).reduce((sum, pack) => sum + this.left(pack), 0);
   }
 
-  #usable(origin: string, value: bigint, now: number): PackRecord[] {
+  /** Those of the earlier month first: they end first, and many payers spend them at the start of a month. */
+  #usable({ origin, value, metered = false, wallet, change }: TokenWish, now: number): PackRecord[] {
     return this.packs(origin)
       .filter((pack) => pack.state === "ready" && pack.value === String(value) && redeemsAt(pack.epoch, now))
-      .filter((pack) => this.left(pack) > 0)
+      .filter((pack) => this.left(pack) > 0 && (!metered || versionOf(pack) === 2))
+      .filter((pack) => wallet === undefined || pack.wallet === wallet)
+      .filter((pack) => change === undefined || (pack.epoch === change.epoch && pack.change?.cap === change.cap))
       .sort((a, b) => (a.epoch < b.epoch ? -1 : a.epoch > b.epoch ? 1 : 0));
   }
 
@@ -152,6 +206,11 @@ export class PrepaidBook {
   /** The pinned keys of an origin. */
   keys(origin: string): MerchantKey[] {
     return keysOf(this.#schedules).filter((key) => key.origin === origin);
+  }
+
+  /** The pinned schedules of an origin. */
+  schedules(origin: string): SignedSchedule[] {
+    return this.#schedules.filter(({ schedule }) => schedule.origin === origin);
   }
 
   /** Stops prepaid tokens at an origin and keeps the evidence. @returns the error to throw */
@@ -184,7 +243,8 @@ export class PrepaidBook {
     });
     const tokens = [...this.#shown].filter(([, { pack }]) => this.#packs.get(pack)?.origin === origin);
     for (const [key] of tokens) this.#shown.delete(key);
-    await this.#writer.write(...changes, ...tokens.map(([key]): StoreChange => ({ delete: key })));
+    const deleted = [...tokens.map(([key]) => key), ...this.metered.forget(origin)];
+    await this.#writer.write(...changes, ...deleted.map((key): StoreChange => ({ delete: key })));
     return value;
   }
 
@@ -197,9 +257,13 @@ export class PrepaidBook {
    * The number of the next pack of a key and size. Each size has numbers of its own, so that no pack repeats the tokens
    * of one of the other size, and a restored wallet can look for the packs of one size.
    */
-  nextNumber(origin: string, keyId: string, count: number): number {
-    const same = this.packs(origin).filter((pack) => pack.keyId === keyId && pack.count === count);
-    return same.length * PREPAID_PACK_SIZES.length + (PREPAID_PACK_SIZES as readonly number[]).indexOf(count);
+  nextNumber(origin: string, keyId: string, count: number, version: PrepaidPackVersion): number {
+    const sizes: readonly number[] = PACK_SIZES[version];
+    const same = this.packs(origin).filter(
+      (pack) =>
+        pack.change === undefined && pack.keyId === keyId && pack.count === count && versionOf(pack) === version,
+    );
+    return same.length * sizes.length + sizes.indexOf(count);
   }
 
   /** Writes a pack's record. */
@@ -219,7 +283,7 @@ export class PrepaidBook {
   async putSignatures(pack: PackRecord, signatures: Uint8Array): Promise<PackRecord> {
     const ready: PackRecord = { ...pack, state: "ready" };
     const origin = this.origin(pack.origin);
-    const counted = { ...origin, packs: origin.packs + 1 };
+    const counted = { ...origin, packs: origin.packs + (pack.count > 1 ? 1 : 0) };
     await this.#writer.write(
       put(PACK + pack.id, ready),
       { put: SIGNATURES + pack.id, value: bytesToHex(signatures) },
@@ -245,14 +309,13 @@ export class PrepaidBook {
       // A pack that was paid and never signed stays as evidence.
       ({ state, epoch }) => state !== "paid" && epoch < epochOf(now) && !redeemsAt(epoch, now),
     );
-    if (over.length === 0) return;
     const ids = new Set(over.map(({ id }) => id));
     const tokens = [...this.#shown].filter(([, { pack }]) => ids.has(pack)).map(([key]) => key);
-    for (const id of ids) this.#packs.delete(id);
+    for (const id of ids) this.#forgetPack(id);
     for (const key of tokens) this.#shown.delete(key);
-    for (const id of ids) this.#tokens.delete(id);
-    const keys = [...ids].flatMap((id) => [PACK + id, SIGNATURES + id, CURSOR + id]);
-    await this.#writer.write(...[...keys, ...tokens].map((key): StoreChange => ({ delete: key })));
+    const keys = [...[...ids].flatMap(recordsOf), ...this.metered.prune(now)];
+    const deleted = [...keys, ...tokens].map((key): StoreChange => ({ delete: key }));
+    if (deleted.length > 0) await this.#writer.write(...deleted);
   }
 
   /** The token that was shown with an equal, unfinished request, if no other call is working on it. */
@@ -275,21 +338,70 @@ export class PrepaidBook {
     terms: { origin: string; value: bigint; request: string },
     now: number,
   ): Promise<{ shown: ShownRecord; release: () => void } | undefined> {
-    const pack = this.#usable(terms.origin, terms.value, now)[0];
-    if (pack === undefined) return undefined;
-    const taken = this.#cursors.get(pack.id) ?? 0;
-    const index = pack.restored ? pack.count - 1 - taken : taken;
-    const shown: ShownRecord = { pack: pack.id, index, request: terms.request, at: now };
+    const token = this.takeNext(terms, now);
+    if (token === undefined) return undefined;
+    const shown: ShownRecord = { pack: token.pack.id, index: token.index, request: terms.request, at: now };
     const key = shownKey(shown);
-    // The token is marked in memory first, so that no other call takes it during the write.
-    this.#cursors.set(pack.id, taken + 1);
     this.#shown.set(key, shown);
     const release = this.acquire(shown);
-    await this.#writer.write({ put: CURSOR + pack.id, value: taken + 1 }, put(key, shown)).catch((error: unknown) => {
+    await this.#writer.write(token.change, put(key, shown)).catch((error: unknown) => {
       release();
       throw error;
     });
     return { shown, release };
+  }
+
+  /** The pack whose token would be taken next; undefined if there is none. */
+  nextToken(wish: TokenWish, now: number): PackRecord | undefined {
+    return this.#usable(wish, now)[0];
+  }
+
+  /**
+   * Takes a fresh token in memory, so that no other call takes it before the caller has written the change.
+   * @returns undefined if there is none
+   */
+  takeNext(wish: TokenWish, now: number): TakenToken | undefined {
+    const pack = this.#usable(wish, now)[0];
+    if (pack === undefined) return undefined;
+    const taken = this.#cursors.get(pack.id) ?? 0;
+    const index = pack.restored ? pack.count - 1 - taken : taken;
+    this.#cursors.set(pack.id, taken + 1);
+    return { pack, index, change: { put: CURSOR + pack.id, value: taken + 1 } };
+  }
+
+  /**
+   * Stores tokens of change with other changes of the same step, and deletes packs of change that are spent.
+   * @param packs with their verified blind signatures
+   * @param inUse ids of packs that open records still need
+   */
+  async putChange(
+    packs: readonly { readonly record: PackRecord; readonly signatures: Uint8Array }[],
+    changes: readonly StoreChange[],
+    inUse: ReadonlySet<string>,
+  ): Promise<void> {
+    const shown = new Set([...this.#shown.values()].map(({ pack }) => pack));
+    const spent = [...this.#packs.values()].filter(
+      (pack) => pack.change !== undefined && this.left(pack) === 0 && !shown.has(pack.id) && !inUse.has(pack.id),
+    );
+    const added = packs.flatMap(({ record, signatures }): StoreChange[] => [
+      put(PACK + record.id, record),
+      { put: SIGNATURES + record.id, value: bytesToHex(signatures) },
+    ]);
+    const ended = spent.flatMap(({ id }) => recordsOf(id).map((key): StoreChange => ({ delete: key })));
+    await this.#writer.write(...changes, ...added, ...ended);
+    for (const { id } of spent) this.#forgetPack(id);
+    for (const { record } of packs) this.#packs.set(record.id, record);
+  }
+
+  #forgetPack(id: string): void {
+    this.#packs.delete(id);
+    this.#cursors.delete(id);
+    this.#tokens.delete(id);
+  }
+
+  /** Writes changes of another part of the book. They are applied together. */
+  write(...changes: StoreChange[]): Promise<void> {
+    return this.#writer.write(...changes);
   }
 
   /** Records that the server answered the request of a shown token, which is never shown again. */

@@ -1,7 +1,7 @@
-import { FetchError, openMethod, type WrapOptions } from "@sotto/client";
+import type { WrapOptions } from "@sotto/client";
 import type { Wallet } from "@sotto/wallet";
 import { describePack, type PrepaidPackInfo } from "./list.ts";
-import { PrepaidMethod } from "./method.ts";
+import { openPrepaid } from "./open.ts";
 import type { PackWish, RestoreOptions } from "./packs.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function buyPrepaid(
   options: WrapOptions,
   wish: PackWish,
 ): Promise<PrepaidPackInfo> {
-  const { book, packs } = await open(send, wallet, options);
+  const { book, packs } = await openPrepaid(send, wallet, options);
   return describePack(book, await packs.buy(wish));
 }
 
@@ -32,13 +32,6 @@ export async function restorePrepaid(
   origin: string,
   restoring: RestoreOptions = {},
 ): Promise<PrepaidPackInfo[]> {
-  const { book, packs } = await open(send, wallet, options);
+  const { book, packs } = await openPrepaid(send, wallet, options);
   return (await packs.restore(origin, restoring)).map((pack) => describePack(book, pack));
-}
-
-/** @throws FetchError FETCH_OPTION_INVALID without `prepaid` */
-function open(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
-  const method = options.methods?.find((each) => each instanceof PrepaidMethod);
-  if (method === undefined) throw new FetchError("FETCH_OPTION_INVALID", "the option methods has no prepaid tokens");
-  return openMethod(send, wallet, options, method).open();
 }

@@ -79,6 +79,51 @@ export const PREPAID_ERRORS = {
     exit: "refused",
     remedy: DECIDE,
   },
+  PREPAID_TERMS_REFUSED: {
+    means:
+      "The server's terms of its metered routes are malformed, not signed by its wallet, for another month, or its 402 names a " +
+      "rule that is not in them. Nothing was sent with a token. Details: `origin`.",
+    cause:
+      "The server is set up with the terms of another origin, chain or wallet, or asks for another price than it signed.",
+    exit: "refused",
+  },
+  PREPAID_TERMS_CONFLICT: {
+    means:
+      "The server's wallet signed two rules for the same request and month. Prepaid tokens are stopped at its origin, and the " +
+      "wallet keeps both signed terms as evidence. Details: `origin`.",
+    cause: "The merchant changed a price that it had signed, or asks different payers for different prices.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_RECEIPT_INVALID: {
+    means:
+      "The server's receipt for a metered request is not signed, is about another request, or its charge does not follow from " +
+      "the rule. Prepaid tokens are stopped at its origin, and the wallet keeps the receipt as evidence. Details: `origin`.",
+    cause: "The merchant charges more than it agreed to, signed two receipts for one token, or its program is faulty.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_RECEIPT_CONTRADICTED: {
+    means:
+      "A receipt of a metered request is not signed, or contradicts its rule, the terms, another receipt or your own count.",
+    cause: "The merchant charged wrongly, or the terms or counts are those of another request.",
+    exit: "invalid",
+  },
+  PREPAID_CHANGE_REFUSED: {
+    means:
+      "The server refuses the change of a metered request or the tokens of a swap. Prepaid tokens are stopped at its origin. " +
+      "Details: `origin`.",
+    cause: "The server lost data, or cheats. At most the cap of one request is lost.",
+    exit: "refused",
+    remedy: DECIDE,
+  },
+  PREPAID_CHANGE_PENDING: {
+    means:
+      "The change of a metered request has not arrived yet. The wallet asks again, and loses nothing. Details: `origin`.",
+    cause: "The request still runs, or the server does not answer.",
+    exit: "pending",
+    remedy: "run `sotto prepaid merge` later",
+  },
   PREPAID_TOKEN_PENDING: {
     means:
       "The server cannot take the prepaid token now. Repeat the request: the same token is sent again. Details: `reason`.",

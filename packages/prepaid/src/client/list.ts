@@ -1,6 +1,8 @@
 import type { PayingWallet } from "@sotto/client";
-import type { WireSignedSchedule } from "../index.ts";
+import { parseReceipt, redeemsAt, type WireSignedSchedule } from "../index.ts";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
+import { chargesIn } from "./metered/book.ts";
+import type { ChargeEvent } from "./options.ts";
 import type { PackRecord, PackState, Stop } from "./records.ts";
 
 /** A pack, for display. */
@@ -24,16 +26,39 @@ export interface PrepaidPackInfo {
   readonly restored: boolean;
 }
 
+/** Unspent tokens of change, for display. */
+export interface PrepaidChange {
+  /** Base units of each token. */
+  readonly value: bigint;
+  /** UTC month of their key. The tokens are valid in it and in the next one. */
+  readonly epoch: string;
+  /** How many there are. */
+  readonly count: number;
+}
+
+/** What was charged for a request of a metered route. */
+export interface PrepaidCharge extends ChargeEvent {
+  /** When the request was sent, ms. */
+  readonly at: number;
+}
+
 /** The prepaid tokens at one origin, for display. */
 export interface PrepaidOrigin {
   /** Origin of the merchant. */
   readonly origin: string;
-  /** Unspent value in base units, including packs that are being bought: the most that the merchant can withhold. */
+  /**
+   * Unspent value in base units, including packs that are being bought and change that has not arrived: the most that the
+   * merchant can withhold.
+   */
   readonly unspent: bigint;
   /** Why no tokens are bought or shown until the owner decides. */
   readonly stopped: (Omit<Stop, "evidence"> & { readonly evidence: readonly WireSignedSchedule[] }) | undefined;
-  /** All packs of the merchant that the wallet knows. */
+  /** All packs of the merchant that the wallet bought. */
   readonly packs: readonly PrepaidPackInfo[];
+  /** Change that the wallet can spend, by value and month. */
+  readonly change: readonly PrepaidChange[];
+  /** Maximum value of change and swaps that have not arrived, base units. `mergePrepaid` asks for them. */
+  readonly underway: bigint;
 }
 
 export function describePack(book: PrepaidBook, pack: PackRecord): PrepaidPackInfo {
@@ -48,8 +73,32 @@ export async function listPrepaid(wallet: PayingWallet): Promise<PrepaidOrigin[]
     origin,
     unspent: book.unspent(origin, wallet.now()),
     stopped: book.origin(origin).stopped ?? undefined,
-    packs: book.packs(origin).map((pack) => describePack(book, pack)),
+    packs: book
+      .packs(origin)
+      .filter(({ change }) => change === undefined)
+      .map((pack) => describePack(book, pack)),
+    change: changeAt(book, origin, wallet.now()),
+    underway: book.metered.underway(origin),
   }));
+}
+
+function changeAt(book: PrepaidBook, origin: string, now: number): PrepaidChange[] {
+  const counts = new Map<string, PrepaidChange>();
+  for (const pack of book.packs(origin)) {
+    const { change, value, epoch } = pack;
+    if (change === undefined || book.left(pack) === 0 || !redeemsAt(epoch, now)) continue;
+    const known = counts.get(`${epoch} ${value}`)?.count ?? 0;
+    counts.set(`${epoch} ${value}`, { value: BigInt(value), epoch, count: known + book.left(pack) });
+  }
+  return [...counts.values()].sort((a, b) => a.epoch.localeCompare(b.epoch) || Number(b.value - a.value));
+}
+
+/** What merchants charged for requests of metered routes, oldest first. */
+export async function listCharges(wallet: PayingWallet): Promise<PrepaidCharge[]> {
+  return (await chargesIn(wallet.store)).map(({ receipt, at }) => {
+    const { origin, method, target, units, charge, change } = parseReceipt(receipt).receipt;
+    return { origin, method, target, units, charge, change, receipt, at };
+  });
 }
 
 /** Allows prepaid tokens at an origin again, after they were stopped there. */

@@ -1,7 +1,8 @@
 import type { Challenge, CheckedInit, OpenMethod, PayingCall, PayingCore, PayingMethod } from "@sotto/client";
 import { WalletError } from "@sotto/wallet";
-import { encodePrepaidHeader, PREPAID_HEADER } from "../index.ts";
-import { keyOfPack, type PrepaidBook, prepaidBookOf } from "./book.ts";
+import { encodePrepaidHeader, METERED_RULE_HEADER, PREPAID_HEADER } from "../index.ts";
+import { type PrepaidBook, prepaidBookOf, termsOfPack } from "./book.ts";
+import { Metered } from "./metered/metered.ts";
 import { offeredKey } from "./offer.ts";
 import { type PackEvent, type PrepaidOptions, type PrepaidSettings, parsePrepaidOptions } from "./options.ts";
 import { Packs } from "./packs.ts";
@@ -23,8 +24,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
   /** `prepaid`. */
   readonly name = PREPAID;
-  /** X-Payment-Token. */
-  readonly headers: readonly string[] = [PREPAID_HEADER];
+  /** X-Payment-Token, and X-Payment-Rule for metered routes. */
+  readonly headers: readonly string[] = [PREPAID_HEADER, METERED_RULE_HEADER];
   readonly #options: PrepaidOptions;
 
   /** See {@link prepaid}. */
@@ -44,12 +45,19 @@ export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
  */
 export const prepaid = (options: PrepaidOptions): PrepaidMethod => new PrepaidMethod(options);
 
-/** Spends prepaid tokens, and buys packs in the background. */
+/** The open parts of a wallet's prepaid tokens. */
+export interface OpenPrepaid {
+  readonly book: PrepaidBook;
+  readonly packs: Packs;
+  readonly metered: Metered;
+}
+
+/** Spends prepaid tokens, buys packs and claims change in the background. */
 export class PrepaidSpender implements OpenMethod {
   readonly #core: PayingCore;
   readonly #settings: PrepaidSettings;
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
-  #opened: Promise<{ book: PrepaidBook; packs: Packs }> | undefined;
+  #opened: Promise<OpenPrepaid> | undefined;
 
   /** @param settings checked */
   constructor(core: PayingCore, settings: PrepaidSettings) {
@@ -62,21 +70,23 @@ export class PrepaidSpender implements OpenMethod {
     this.#settings.assertNoDispatcher(init);
   }
 
-  /** Opens the wallet's tokens and, the first time, resumes packs that a crash left unfinished. */
-  open(): Promise<{ book: PrepaidBook; packs: Packs }> {
+  /** Opens the wallet's tokens and, the first time, resumes packs and claims that a crash left unfinished. */
+  open(): Promise<OpenPrepaid> {
     this.#opened ??= this.#open();
     return this.#opened;
   }
 
-  async #open() {
+  async #open(): Promise<OpenPrepaid> {
     const book = await prepaidBookOf(this.#core.wallet.store);
     const packs = new Packs(this.#core, book, this.#settings);
+    const metered = new Metered(this.#core, book, packs, this.#settings);
+    metered.background.resume();
     if (this.#settings.buy) {
       for (const { origin, value, due } of book.dues()) this.#arm(book, packs, origin, BigInt(value), due!);
       for (const { origin, value, state } of book.packs())
         if (state === "begun" || state === "paid") this.#arm(book, packs, origin, BigInt(value), 0);
     }
-    return { book, packs };
+    return { book, packs, metered };
   }
 
   /** Shows the token again that an equal, unfinished request was shown with. Undefined if there is none. */
@@ -95,6 +105,13 @@ export class PrepaidSpender implements OpenMethod {
    */
   async pay(call: PayingCall, challenge: Challenge): Promise<Response | undefined> {
     const { instructions, offers, price, url } = challenge;
+    const { metered } = await this.open();
+    const offer = metered.offered(challenge);
+    if (offer !== undefined) {
+      const paid = await metered.pay(call, challenge, offer);
+      if (paid !== undefined) await this.#consider(url.origin, price, paid.isBought);
+      return paid?.response;
+    }
     const keyId = offeredKey(offers, price);
     if (keyId === undefined) return undefined;
     const { wallet } = this.#core;
@@ -103,7 +120,7 @@ export class PrepaidSpender implements OpenMethod {
     if (book.origin(origin).stopped !== null) return undefined;
     const offered = { origin, wallet: instructions.payment.recipient.wallet, value: price, keyId };
     if (!(await book.acceptsOffer(offered, wallet.now()))) return undefined;
-    if (book.available(origin, price, wallet.now()) === 0) return undefined;
+    if (book.available({ origin, value: price }, wallet.now()) === 0) return undefined;
     await this.#core.confirm(challenge, { count: 1, value: price }, call.signal);
     call.signal?.throwIfAborted();
     const taken = await book.take({ origin, value: price, request: call.request }, wallet.now());
@@ -113,8 +130,11 @@ export class PrepaidSpender implements OpenMethod {
   }
 
   /** Counts a request that was paid singly although its server sells tokens. */
-  async paidOtherwise({ offers, price, url }: Challenge): Promise<void> {
-    if (offeredKey(offers, price) !== undefined) await this.#consider(url.origin, price, true);
+  async paidOtherwise(challenge: Challenge): Promise<void> {
+    const { offers, price, url } = challenge;
+    const { metered } = await this.open();
+    if ((metered.offered(challenge)?.tokenKeyId ?? offeredKey(offers, price)) !== undefined)
+      await this.#consider(url.origin, price, true);
   }
 
   async #show(
@@ -125,9 +145,7 @@ export class PrepaidSpender implements OpenMethod {
   ): Promise<Response> {
     const { wallet } = this.#core;
     try {
-      const tokens = await book.tokens(pack, () =>
-        unsignedPack(wallet, { origin: pack.origin, key: keyOfPack(pack), number: pack.number, count: pack.count }),
-      );
+      const tokens = await book.tokens(pack, () => unsignedPack(wallet, termsOfPack(pack)));
       const header = encodePrepaidHeader(tokens[token.shown.index]!);
       const price = BigInt(pack.value);
       call.tell({ stage: "token", method: PREPAID, resourceUrl: token.url.href, price });
@@ -144,7 +162,7 @@ export class PrepaidSpender implements OpenMethod {
     const { book, packs } = await this.open();
     const demand = book.demand(origin, value);
     const paid = demand.paid + (singly ? 1 : 0);
-    const left = book.available(origin, value, wallet.now());
+    const left = book.available({ origin, value }, wallet.now());
     const needed = left === 0 ? paid >= settings.buyAfter : left <= demand.level;
     const stopped = book.origin(origin).stopped !== null;
     if (demand.due === null && needed && !stopped) {

@@ -1,6 +1,7 @@
 import { assertSecure, FetchError } from "@sotto/client";
 import { assertAmount, quoted } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
+import type { UnitCounts } from "../index.ts";
 import { dispatcherOf, separateFetch } from "./connection.ts";
 
 /** What happened to a pack in the background. */
@@ -25,6 +26,24 @@ export type PackEvent =
       /** Why it was not bought. */
       readonly error: unknown;
     };
+
+/** What was charged for a request of a metered route, checked, and its change, which is in the wallet. */
+export interface ChargeEvent {
+  /** Origin of the merchant. */
+  readonly origin: string;
+  /** The HTTP method of the request. */
+  readonly method: string;
+  /** Path and query of the request. */
+  readonly target: string;
+  /** What the merchant counted: compare it with what you received. */
+  readonly units: UnitCounts;
+  /** Base units. */
+  readonly charge: bigint;
+  /** Base units that came back in new tokens. */
+  readonly change: bigint;
+  /** The merchant's signed receipt: JSON, as `sotto prepaid check-receipt` reads it. */
+  readonly receipt: string;
+}
 
 /** Options of prepaid tokens. */
 export interface PrepaidOptions {
@@ -55,6 +74,8 @@ export interface PrepaidOptions {
   fetch?: typeof fetch | undefined;
   /** Called after each purchase in the background. */
   onPack?: ((event: PackEvent) => void) | undefined;
+  /** Called when the charge of a metered request is known and its change has arrived. */
+  onCharge?: ((event: ChargeEvent) => void) | undefined;
   /** Returns a random number from 0 to 1, without 1. Default: from the platform's cryptographic generator. */
   random?: (() => number) | undefined;
 }
@@ -74,12 +95,13 @@ export interface PrepaidSettings {
    */
   readonly assertNoDispatcher: (init?: object) => void;
   readonly onPack: (event: PackEvent) => void;
+  readonly onCharge: (event: ChargeEvent) => void;
   readonly random: () => number;
 }
 
 const OPTIONS = {
   ...{ maxPerHost: true, mirrors: true, buy: true, buyAfter: true, maxDelayMs: true },
-  ...{ fetch: true, onPack: true, random: true },
+  ...{ fetch: true, onPack: true, onCharge: true, random: true },
 } satisfies Record<keyof PrepaidOptions, true>;
 
 const MAX_MIRRORS = 8;
@@ -107,7 +129,9 @@ function assertNoDispatcher(init: object = {}): void {
 export function parsePrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
   const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) throw new FetchError("FETCH_OPTION_INVALID", `prepaid has no option ${quoted(unknown)}`);
-  const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack } = Object(options) as PrepaidOptions;
+  const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack, onCharge } = Object(
+    options,
+  ) as PrepaidOptions;
   if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
   const urls = mirrors.map(normalizeServiceUrl);
@@ -123,6 +147,7 @@ export function parsePrepaidOptions(options: PrepaidOptions, send: typeof fetch,
     send: options.fetch ?? own ?? ((input, init) => send(input, init)),
     assertNoDispatcher: own === undefined ? () => undefined : assertNoDispatcher,
     onPack: onPack ?? (() => undefined),
+    onCharge: onCharge ?? (() => undefined),
     random: random ?? fraction,
   };
 }

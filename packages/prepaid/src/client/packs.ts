@@ -15,13 +15,16 @@ import {
   PREPAID_KEY_BYTES,
   PREPAID_PACK_SIZES,
   PREPAID_RECOVER_PATH,
+  type PrepaidPackVersion,
+  prepaidPackLabel,
   prepaidPurchaseTarget,
   prepaidRecoverTarget,
   redeemsAt,
+  type SignedSchedule,
   signsAt,
 } from "../index.ts";
 import { ask, reasonOf, saidIn } from "./ask.ts";
-import { keyOfPack, type PrepaidBook, packId } from "./book.ts";
+import { PACK_SIZES, type PrepaidBook, packId, termsOfPack } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
 import type { PrepaidSettings } from "./options.ts";
 import { type PackRecord, stoppedText } from "./records.ts";
@@ -34,6 +37,8 @@ export interface PackWish {
   readonly origin: string;
   /** Base units of each token. */
   readonly value: bigint;
+  /** How many tokens, for a single one. Default: 100, and 1000 once the merchant has delivered a pack. */
+  readonly count?: 1 | undefined;
   /** Aborts the requests that compare the merchant's keys. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -88,14 +93,15 @@ export class Packs {
   }
 
   async #buy(wish: PackWish): Promise<PackRecord> {
-    const { origin, value, signal } = wish;
+    const { origin, value, count, signal } = wish;
     this.#settings.assertNoDispatcher();
     this.#assertNotStopped(origin);
     await this.#book.prune(this.#wallet.pastTime());
-    const open = this.#book.packs(origin).find((pack) => pack.value === String(value) && this.#isOpen(pack));
+    const fits = (pack: PackRecord) => pack.value === String(value) && (count === undefined || pack.version === 2);
+    const open = this.#book.packs(origin).find((pack) => fits(pack) && this.#isOpen(pack));
     if (open !== undefined) return this.#finish(open, signal);
     const key = await this.#checkedKey(wish);
-    const prepared = await this.#prepareNext(key, await this.#chooseCount(key));
+    const prepared = await this.#prepareNext(key, await this.#chooseCount(key, count));
     const known = await this.#findBoughtBefore(prepared, signal);
     if (known !== undefined) return known;
     // Journaled before anything is paid: from here on the pack is never forgotten.
@@ -110,17 +116,18 @@ export class Packs {
       async () => {
         this.#settings.assertNoDispatcher();
         this.#assertNotStopped(origin);
-        await this.#pinnedSchedules(origin, signal);
+        await this.pinnedSchedules(origin, signal);
         const now = this.#wallet.now();
         const found: PackRecord[] = [];
         for (const key of this.#book.keys(origin).filter(({ epoch }) => redeemsAt(epoch, now)))
-          for (const count of PREPAID_PACK_SIZES)
-            for (;;) {
-              const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count), signal);
-              if (pack === undefined) break;
-              found.push(pack);
-              if (found.length % PACKS_UNASKED === 0 && !(await confirmMore(found.length))) return found;
-            }
+          for (const version of [2, 1] as const)
+            for (const count of PACK_SIZES[version])
+              for (;;) {
+                const pack = await this.#findBoughtBefore(await this.#prepareNext(key, count, version), signal);
+                if (pack === undefined) break;
+                found.push(pack);
+                if (found.length % PACKS_UNASKED === 0 && !(await confirmMore(found.length))) return found;
+              }
         return found;
       },
       signal,
@@ -142,7 +149,7 @@ export class Packs {
   }
 
   /** The merchant's schedules, checked and pinned. */
-  async #pinnedSchedules(origin: string, signal: AbortSignal | undefined) {
+  async pinnedSchedules(origin: string, signal: AbortSignal | undefined) {
     const schedules = await merchantSchedules(this.#settings.send, this.#wallet, { origin }, signal);
     await this.#book.pin(origin, schedules, this.#wallet.now());
     return schedules;
@@ -151,7 +158,7 @@ export class Packs {
   /** The key that signs now for a value, after all comparisons. */
   async #checkedKey({ origin, value, signal }: PackWish): Promise<MerchantKey> {
     assertWithinLimit(this.#core.limits, value);
-    const schedules = await this.#pinnedSchedules(origin, signal);
+    const schedules = await this.pinnedSchedules(origin, signal);
     const wallets = new Set<string>(schedules.map(({ schedule }) => schedule.wallet));
     const now = this.#wallet.now();
     const key = this.#book
@@ -163,30 +170,44 @@ export class Packs {
         `${origin} has no prepaid key for the value ${value} in ${epochOf(now)}`,
         { origin },
       );
-    const { send, mirrors } = this.#settings;
-    const conflict = await compareWithMirrors(send, this.#wallet, mirrors, schedules, key, signal);
-    if (conflict !== undefined) throw await this.#book.stopForConflict(origin, conflict, now);
+    await this.compare([key], schedules, signal);
     return key;
+  }
+
+  /** Compares keys of one merchant with the mirrors. @throws PrepaidError PREPAID_KEY_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE */
+  async compare(
+    keys: readonly MerchantKey[],
+    schedules: readonly SignedSchedule[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { send, mirrors } = this.#settings;
+    const conflict = await compareWithMirrors(send, this.#wallet, mirrors, schedules, keys, signal);
+    if (conflict !== undefined) throw await this.#book.stopForConflict(keys[0]!.origin, conflict, this.#wallet.now());
   }
 
   /** The tokens of a stored pack, unsigned. */
   async #prepare(record: PackRecord): Promise<Prepared> {
-    const { origin, number, count } = record;
-    return { record, pack: await unsignedPack(this.#wallet, { origin, key: keyOfPack(record), number, count }) };
+    return { record, pack: await unsignedPack(this.#wallet, termsOfPack(record)) };
   }
 
   /** The next pack of a key, not stored yet. */
-  async #prepareNext({ origin, wallet, value, epoch, key }: MerchantKey, count: number): Promise<Prepared> {
-    const number = this.#book.nextNumber(origin, key.id, count);
-    const pack = await unsignedPack(this.#wallet, { origin, key, number, count });
+  async #prepareNext(
+    { origin, wallet, value, epoch, key }: MerchantKey,
+    count: number,
+    version: PrepaidPackVersion = 2,
+  ): Promise<Prepared> {
+    const number = this.#book.nextNumber(origin, key.id, count, version);
+    const label = prepaidPackLabel(origin, key.id, number);
+    const pack = await unsignedPack(this.#wallet, { origin, key, label, count, version });
     const record: PackRecord = {
-      id: packId(origin, key.id, number),
+      id: packId(origin, key.id, number, version),
       origin,
       wallet,
       keyId: key.id,
       modulus: `0x${key.modulus.toString(16)}`,
       value: String(value),
       epoch,
+      version,
       number,
       count,
       batch: sha256(pack.request),
@@ -199,11 +220,11 @@ export class Packs {
   }
 
   /** 100 tokens for the first pack at a host; later 1000, if that is within all limits. */
-  async #chooseCount({ origin, value }: MerchantKey): Promise<number> {
+  async #chooseCount({ origin, value }: MerchantKey, wished: 1 | undefined): Promise<number> {
     const { maxPerHost } = this.#settings;
     const now = this.#wallet.now();
     const unspent = this.#book.unspent(origin, now);
-    const [small, large] = PREPAID_PACK_SIZES;
+    const [, small, large] = PREPAID_PACK_SIZES;
     const price = (count: number) => BigInt(count) * value;
     const fits = async (count: number): Promise<void> => {
       if (unspent + price(count) > maxPerHost)
@@ -216,6 +237,10 @@ export class Packs {
       const place = { now, host: new URL(origin).host };
       await assertSpendable(this.#wallet.store, this.#limitsOfPack(), price(count), place);
     };
+    if (wished !== undefined) {
+      await fits(wished);
+      return wished;
+    }
     if (this.#book.origin(origin).packs > 0)
       try {
         await fits(large);

@@ -1,5 +1,10 @@
+import type { Reservation } from "@sotto/client";
 import { endingWith, type MessagePart } from "@sotto/protocol";
-import type { WireSignedSchedule } from "../index.ts";
+import type { StoreChange, StoreValue } from "@sotto/wallet";
+import type { PrepaidPackVersion, WireSignedMeteredTerms, WireSignedSchedule } from "../index.ts";
+
+/** The change that writes a record: JSON, whose interface lacks the index signature that StoreValue requires. */
+export const put = (key: string, record: object): StoreChange => ({ put: key, value: record as unknown as StoreValue });
 
 /**
  * begun: journaled; its purchase may be paid. paid: its proof of payment is stored, its signatures are not. ready: its
@@ -24,7 +29,12 @@ export interface PackRecord {
   /** Value of each token, base units, decimal. */
   value: string;
   epoch: string;
-  /** Its number among the packs of this key: each size has its own numbers, in steps of the number of sizes. */
+  /** How its nonces are derived; version 1 if it is absent. Metered routes take tokens of version 2 only. */
+  version?: PrepaidPackVersion | undefined;
+  /**
+   * Its number among the packs of this key and version: each size has its own numbers, in steps of the number of sizes. Of change
+   * 0.
+   */
   number: number;
   count: number;
   /** SHA-256 of the blinded messages, hex with 0x. */
@@ -39,11 +49,29 @@ export interface PackRecord {
    * are spent from the end, and the first one that is refused ends the pack.
    */
   restored: boolean;
+  /** Only of change and swaps: where its tokens come from. A wallet that is restored from its words does not find them. */
+  change?: ChangeSource | undefined;
+}
+
+/** Tokens that a merchant signed as change or in a swap. */
+export interface ChangeSource {
+  /** The label from which the wallet derives their secret. Its last part is random. */
+  label: string;
+  /** Index of the first one among those of the label. */
+  first: number;
+  /** The value up to which they are swapped: the cap of the route that gave them, base units, decimal. */
+  cap: string;
 }
 
 /** Why no prepaid tokens are bought or shown at an origin until the owner decides. */
 export interface Stop {
-  code: "PREPAID_KEY_CONFLICT" | "PREPAID_SIGNATURES_INVALID" | "PREPAID_TOKEN_REFUSED";
+  code:
+    | "PREPAID_KEY_CONFLICT"
+    | "PREPAID_SIGNATURES_INVALID"
+    | "PREPAID_TOKEN_REFUSED"
+    | "PREPAID_TERMS_CONFLICT"
+    | "PREPAID_RECEIPT_INVALID"
+    | "PREPAID_CHANGE_REFUSED";
   message: string;
   /** The merchant's own text at the end of the message; "" or undefined if there is none. */
   reason?: string | undefined;
@@ -51,6 +79,10 @@ export interface Stop {
   at: number;
   /** Two schedules that the merchant's wallet signed and that have different keys for one value and epoch. */
   evidence: WireSignedSchedule[];
+  /** Terms that the merchant's wallet signed and that contradict each other or a receipt. */
+  terms?: WireSignedMeteredTerms[] | undefined;
+  /** Receipts of the merchant that contradict its terms or each other, as `formatReceipt` writes them. */
+  receipts?: string[] | undefined;
 }
 
 /** Why a host was stopped, as the parts of a message. */
@@ -60,7 +92,7 @@ export const stoppedText = ({ message, reason = "" }: Stop): readonly MessagePar
 export interface OriginRecord {
   origin: string;
   stopped: Stop | null;
-  /** Number of packs whose signatures arrived. */
+  /** Number of packs whose signatures arrived, without packs of 1. */
   packs: number;
   /** Tokens that the server did not take after an ambiguous failure, since the last stop was resolved. */
   lost: number;
@@ -87,4 +119,80 @@ export interface DemandRecord {
   due: number | null;
   /** The next pack is bought when at most this many tokens are left. */
   level: number;
+}
+
+/**
+ * shown: its token was or will be sent. claimed: the receipt and the source of the change are stored, the signatures are not.
+ * unknown: the server answered to the claim that it does not know the token; an equal request may show it. refused: the server
+ * refuses the change; the record is evidence.
+ */
+export type MeteredState = "shown" | "claimed" | "unknown" | "refused";
+
+/** A request of a metered route, from before its token is shown until its change is stored. */
+export interface MeteredRecord {
+  /** `tokenIdHash` without 0x. */
+  id: string;
+  origin: string;
+  /** The merchant's wallet. */
+  wallet: string;
+  /** The key that signed the token, hex with 0x, and its month. */
+  keyId: string;
+  epoch: string;
+  /** The label from which the wallet derives the secret of the token's pack, and the token's index. */
+  label: string;
+  index: number;
+  /** Id of the pack. It may be deleted earlier than the record. */
+  pack: string;
+  method: string;
+  /** Path and query. */
+  target: string;
+  /** Fingerprint of the request. */
+  request: string;
+  /** Digest of the terms, and hash of their rule for this request, hex with 0x. */
+  terms: string;
+  rule: string;
+  /** Base units, decimal. */
+  cap: string;
+  /** When the token was taken, ms. */
+  at: number;
+  /** Whether the pack was found after the wallet was restored: then an earlier request may have spent the token. */
+  restored: boolean;
+  /** Whether the cap counts against the limits of `place`. */
+  reserved: boolean;
+  place: Reservation;
+  state: MeteredState;
+  /** Since it is claimed: the receipt as JSON. */
+  receipt: string | null;
+  /** The source of its change: a label, and the month of the keys that sign. Null if there is no change. */
+  change: { label: string; epoch: string } | null;
+}
+
+/** A swap, from before it is sent until its tokens are stored. */
+export interface SwapRecord {
+  /** The last part of its label. */
+  id: string;
+  origin: string;
+  wallet: string;
+  /** The label from which the wallet derives the secret of the new tokens. */
+  label: string;
+  /** The month of the new tokens. */
+  epoch: string;
+  /** The tokens that are spent: pack and index. */
+  spend: { pack: string; index: number }[];
+  /** Values of the new tokens, base units, decimal. */
+  receive: string[];
+  /** See `ChangeSource`. */
+  cap: string;
+}
+
+/** What was charged for a request, kept as evidence. */
+export interface ChargeRecord {
+  /** `tokenIdHash` without 0x. */
+  id: string;
+  /** The receipt as JSON. */
+  receipt: string;
+  /** Digest of the terms to which the request agreed, hex with 0x. */
+  terms: string;
+  /** When the request was sent, ms. */
+  at: number;
 }

@@ -161,9 +161,10 @@ const mirrorFailed = (mirror: string, why: readonly MessagePart[], cause?: unkno
 };
 
 /**
- * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks the
+ * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks a
  * wanted key gets the merchant's schedule, so that the next payer's comparison covers it.
  * @param send a fetch for the mirrors, with a connection of its own
+ * @param wanted keys of one merchant, at least one
  * @returns a contradiction, if there is one
  * @throws PrepaidError PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE: without the comparison nothing is bought
  */
@@ -172,30 +173,35 @@ export async function compareWithMirrors(
   wallet: PayingWallet,
   mirrors: readonly string[],
   schedules: readonly SignedSchedule[],
-  wanted: MerchantKey,
+  wanted: readonly MerchantKey[],
   signal?: AbortSignal,
 ): Promise<Conflict | undefined> {
-  const merchant = { origin: wanted.origin, wallet: wanted.wallet };
+  const { origin, wallet: owner } = wanted[0]!;
+  const merchant = { origin, wallet: owner };
   const read = (mirror: string) => mirroredSchedules(send, wallet, mirror, merchant, signal);
-  const has = (kept: readonly SignedSchedule[]) => keysOf(kept).some(({ key }) => key.id === wanted.key.id);
+  const missingIn = (kept: readonly SignedSchedule[]) => {
+    const ids = new Set(keysOf(kept).map(({ key }) => key.id));
+    return wanted.filter(({ key }) => !ids.has(key.id));
+  };
   for (const mirror of mirrors) {
     const kept = await read(mirror);
     const conflict = findConflict([...kept, ...schedules]);
     if (conflict !== undefined) return conflict;
-    if (has(kept)) continue;
-    const own = schedules.find((signed) => has([signed]))!;
+    const missing = new Set(missingIn(kept).map(({ key }) => key.id));
+    if (missing.size === 0) continue;
     // The mirror keeps the first key forever, so that the next payer's comparison covers it.
     const service = new SottoService(mirror, { fetch: send, chainId: wallet.pool.chainId });
-    const failed = await pushSchedule(service, encodeSignedSchedule(own), { signal }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    let failed: unknown;
+    for (const own of schedules.filter((signed) => keysOf([signed]).some(({ key }) => missing.has(key.id))))
+      await pushSchedule(service, encodeSignedSchedule(own), { signal }).catch((error: unknown) => {
+        failed = error;
+      });
     signal?.throwIfAborted();
     // Another payer may have pushed a different key in the meantime.
     const after = await read(mirror);
     const late = findConflict([...after, ...schedules]);
     if (late !== undefined) return late;
-    if (has(after)) continue;
+    if (missingIn(after).length === 0) continue;
     const why = failed instanceof ServiceClientError ? failed : "it does not show the key that it accepted";
     throw mirrorFailed(mirror, message`does not keep the merchant's schedule: ${why}`, failed);
   }

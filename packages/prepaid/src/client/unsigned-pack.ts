@@ -3,8 +3,8 @@ import {
   PREPAID_KEY_BYTES,
   type PrepaidKey,
   type PrepaidPack,
+  type PrepaidPackVersion,
   type PrepaidToken,
-  prepaidPackLabel,
   preparePrepaidPack,
 } from "../index.ts";
 
@@ -36,10 +36,14 @@ export interface PackTerms {
   readonly origin: string;
   /** Key of the merchant that signs its tokens. */
   readonly key: PrepaidKey;
-  /** Its number among the packs of this key, from 0. A number is used once. */
-  readonly number: number;
+  /** The label from which the wallet derives their secret. It is used for one pack. */
+  readonly label: string;
   /** How many tokens. */
   readonly count: number;
+  /** Index of the first one among those of the label. Default: 0. */
+  readonly first?: number | undefined;
+  /** How the nonces are derived. */
+  readonly version: PrepaidPackVersion;
 }
 
 /**
@@ -48,25 +52,23 @@ export interface PackTerms {
  */
 export async function unsignedPack(
   wallet: Pick<PayingWallet, "derive">,
-  { origin, key, number, count }: PackTerms,
+  { label, ...terms }: PackTerms,
 ): Promise<UnsignedPack> {
-  return preparePack(await wallet.derive(prepaidPackLabel(origin, key.id, number), 32), key, origin, count);
+  return preparePack(await wallet.derive(label, 32), terms);
 }
 
 /** `preparePrepaidPack` with pauses, in which the program's event loop continues. @throws its errors */
 export async function preparePack(
   secret: Uint8Array,
-  key: PrepaidKey,
-  origin: string,
-  count: number,
+  { origin, key, count, first = 0, version }: Omit<PackTerms, "label">,
 ): Promise<UnsignedPack> {
   const parts: PrepaidPack[] = [];
-  let first = 0;
+  let made = 0;
   do {
-    parts.push(preparePrepaidPack(secret, key, origin, Math.min(PART, count - first), first));
-    first += PART;
+    parts.push(preparePrepaidPack(secret, key, origin, Math.min(PART, count - made), first + made, version));
+    made += PART;
     await pause();
-  } while (first < count);
+  } while (made < count);
   const request = new Uint8Array(count * PREPAID_KEY_BYTES);
   for (const [i, part] of parts.entries()) request.set(part.request, i * PART * PREPAID_KEY_BYTES);
   return { request, finish: (response) => finishParts(parts, response) };

@@ -14,6 +14,8 @@ const bad = {
   origin: ["x", "data.example", "https://data.example/", "https://DATA.example", "ftp://data.example", "https://a b"],
   schedule: BAD.files,
   signature: ["x", "0x", "0x1", "0xzz", `0x${"00".repeat(8193)}`],
+  terms: BAD.files,
+  units: ["x", "output", "output=", "output=-1", "output=1.5", "Output=1", "output=01"],
   values: [
     "x",
     "0",
@@ -34,6 +36,7 @@ const valid = {
   "prepaid resume": [URL],
   "prepaid drop": [URL],
   "prepaid restore": [URL],
+  "prepaid check-receipt": ["FILE"],
   "prepaid keys": ["--origin", "https://data.example", "--values", "1000", "--out", "/nowhere/at/all"],
   "prepaid sign": ["--schedule", "FILE"],
   "prepaid push": ["--schedule", "FILE"],

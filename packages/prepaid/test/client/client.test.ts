@@ -14,13 +14,12 @@ import { sha256 } from "ethers";
 import { keysOf, signSchedule } from "../../../client/test/support/month-merchant.ts";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { World } from "../../../wallet/test/support/world.ts";
-import { prepaidBookOf } from "../../src/client/book.ts";
+import { PACK_SIZES, prepaidBookOf } from "../../src/client/book.ts";
 import { restorePrepaid } from "../../src/client/buy.ts";
 import { dropPrepaid } from "../../src/client/list.ts";
 import type { PackEvent } from "../../src/client/options.ts";
 import {
   PREPAID_HEADER,
-  PREPAID_PACK_SIZES,
   PREPAID_PATH,
   PREPAID_RECOVER_PATH,
   parsePrepaidPurchase,
@@ -415,8 +414,11 @@ describe("prepaid tokens", function () {
       const secret = await derive(label, bytes);
       const [, keyId, number] = label.split("/");
       const { key } = PAIRS.find((each) => each.key.id === keyId)!;
-      const { request } = preparePrepaidPack(secret, key, ORIGIN, PREPAID_PACK_SIZES[Number(number) % 2]!);
-      messages.set(sha256(request), request);
+      for (const version of [1, 2] as const) {
+        const sizes = PACK_SIZES[version];
+        const { request } = preparePrepaidPack(secret, key, ORIGIN, sizes[Number(number) % sizes.length]!, 0, version);
+        messages.set(sha256(request), request);
+      }
       return secret;
     };
     scene.merchant.misbehave = ({ target }) => {

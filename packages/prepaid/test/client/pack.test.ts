@@ -53,7 +53,7 @@ describe("a pack of prepaid tokens", () => {
   for (const count of [1, 20, 50])
     it(`of ${count} is the same as without pauses, and its preparation lets the event loop continue`, async () => {
       const whole = preparePrepaidPack(secret, key, origin, count);
-      const [pack, turns] = await turnsOf(() => preparePack(secret, key, origin, count));
+      const [pack, turns] = await turnsOf(() => preparePack(secret, { key, origin, count, version: 1 }));
       expect(pack.request).to.deep.equal(whole.request);
       expect(turns).to.be.above(Math.ceil(count / 20));
       const signatures = signed(pack.request);
@@ -64,8 +64,8 @@ describe("a pack of prepaid tokens", () => {
 
   it("is rejected if it has no tokens, or a signature is wrong, missing or too much", async () => {
     for (const count of [0, 1.5, Number.NaN])
-      await expectRejected("INVALID_INTEGER", () => preparePack(secret, key, origin, count));
-    const pack = await preparePack(secret, key, origin, 30);
+      await expectRejected("INVALID_INTEGER", () => preparePack(secret, { key, origin, count, version: 1 }));
+    const pack = await preparePack(secret, { key, origin, count: 30, version: 1 });
     const signatures = signed(pack.request);
     const wrong = signatures.map((byte, i) => (i === 29 * PREPAID_KEY_BYTES + 200 ? byte ^ 1 : byte));
     const longer = new Uint8Array(signatures.length + 1);

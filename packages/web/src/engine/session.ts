@@ -249,10 +249,12 @@ export class Session {
       history: await historyOf(wallet),
       unfinished: this.#running > 0 ? [] : await unfinishedOf(wallet),
       withdrawals: this.#running > 0 ? [] : wallet.unfinishedWithdrawals(),
-      prepaid: (await listPrepaid(wallet)).map(({ origin, unspent, stopped, packs }) => ({
+      prepaid: (await listPrepaid(wallet)).map(({ origin, unspent, stopped, packs, change }) => ({
         origin,
         unspent,
-        tokens: packs.reduce((sum, { left, state }) => sum + (state === "ready" ? left : 0), 0),
+        tokens:
+          packs.reduce((sum, { left, state }) => sum + (state === "ready" ? left : 0), 0) +
+          change.reduce((sum, { count }) => sum + count, 0),
         stopped: stopped?.message,
       })),
       height: wallet.height,

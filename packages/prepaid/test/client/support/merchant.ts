@@ -33,7 +33,7 @@ export interface Pair {
   readonly secret: KeyObject;
 }
 
-async function newPair(): Promise<Pair> {
+export async function newPair(): Promise<Pair> {
   const { key, privateKey } = await generatePrepaidKey();
   return { key, secret: createPrivateKey(privateKey) };
 }
@@ -102,7 +102,7 @@ export class PrepaidMerchant extends Merchant {
     if (seen.headers.has("x-payment-proof")) return super.answer(seen);
     const token = seen.headers.get(PREPAID_HEADER);
     if (token === null) return this.challenge(seen.target, this.price, this.keyId);
-    const refusal = this.#checkToken(token, `${seen.method} ${seen.target}`);
+    const refusal = this.checkToken(token, `${seen.method} ${seen.target}`);
     if (refusal !== undefined) return this.challenge(seen.target, this.price, this.keyId, refusal);
     return this.serve(seen.target, "token");
   }
@@ -112,10 +112,15 @@ export class PrepaidMerchant extends Merchant {
     return this.demand(target, price, { prepaid }, message);
   }
 
+  /** The key pair with this id. */
+  protected pairOf(keyId: string): Pair | undefined {
+    return this.#pairs.get(keyId);
+  }
+
   /** The reason to refuse a token; undefined if it is valid and unused. */
-  #checkToken(header: string, request: string): string | undefined {
+  protected checkToken(header: string, request: string): string | undefined {
     const token = decodePrepaidHeader(header);
-    const pair = this.#pairs.get(token.keyId);
+    const pair = this.pairOf(token.keyId);
     if (pair === undefined) return "unknown key";
     if (token.challengeDigest !== prepaidChallengeDigest(this.origin)) return "another origin";
     const spki = { key: Buffer.from(encodeRsaKey(pair.key.modulus)), format: "der", type: "spki" } as const;

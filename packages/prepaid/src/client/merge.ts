@@ -1,0 +1,63 @@
+import type { WrapOptions } from "@sotto/client";
+import type { Wallet } from "@sotto/wallet";
+import { openPrepaid } from "./open.ts";
+import type { ChargeEvent } from "./options.ts";
+
+/** Which tokens are merged. */
+export interface MergeWish {
+  /** Only at this origin. Default: everywhere. */
+  readonly origin?: string | undefined;
+  /** Aborts between two steps: each is stored, and the same call resumes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What was claimed and swapped. */
+export interface Merged {
+  /** The charges that became known. Their change is in the wallet. */
+  readonly charges: readonly ChargeEvent[];
+  /** Number of swaps. */
+  readonly swaps: number;
+  /** Number of requests whose change has not arrived: they still run, or the server does not know their tokens. */
+  readonly open: number;
+  /** Why change or tokens did not arrive. */
+  readonly problems: readonly unknown[];
+}
+
+/**
+ * Claims the change of all requests of metered routes, and swaps small tokens for larger ones. In the background this happens by
+ * itself; programs that end early call it. All swaps follow each other without pauses, so the merchant can see that they are
+ * of one payer.
+ * @param options those of `wrapFetch`, with `prepaid` among the methods
+ * @throws FetchError FETCH_OPTION_INVALID; the errors of the store; the signal's reason
+ */
+export async function mergePrepaid(
+  send: typeof fetch,
+  wallet: Wallet,
+  options: WrapOptions,
+  { origin, signal }: MergeWish = {},
+): Promise<Merged> {
+  const { book, metered } = await openPrepaid(send, wallet, options);
+  const charges: ChargeEvent[] = [];
+  const problems: unknown[] = [];
+  let swaps = 0;
+  for (const { id, state } of book.metered.requests(origin)) {
+    if (state === "refused" || book.metered.sending.has(id)) continue;
+    signal?.throwIfAborted();
+    const claimed = await metered.claims.claim(id);
+    if (claimed.kind === "done") charges.push(claimed.charge);
+    else if (claimed.error !== undefined) problems.push(claimed.error);
+  }
+  for (const each of origin === undefined ? book.origins() : [origin])
+    for (;;) {
+      signal?.throwIfAborted();
+      const swapped = await metered.swaps.swap(each, signal);
+      if (swapped.kind === "done") {
+        swaps += 1;
+        continue;
+      }
+      if ("error" in swapped) problems.push(swapped.error);
+      break;
+    }
+  const open = book.metered.requests(origin).filter(({ state }) => state !== "refused").length;
+  return { charges, swaps, open, problems };
+}

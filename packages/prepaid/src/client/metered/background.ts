@@ -1,0 +1,145 @@
+import { WalletError } from "@sotto/wallet";
+import type { PrepaidBook } from "../book.ts";
+import type { ChargeEvent, PrepaidSettings } from "../options.ts";
+import type { Claimed, Claims } from "./claims.ts";
+import type { Swaps } from "./swaps.ts";
+
+/** Milliseconds before a claim that could not end is tried again; doubled each time. */
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 60_000;
+/** How often a server is asked for a token that it does not know: another of its servers may know it. */
+const MAX_UNKNOWN = 8;
+/** How many claims run at the same time. */
+const MAX_CLAIMS = 8;
+/** Longest delay of a timer, ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A claim that waits or runs. */
+interface Task {
+  isServed: boolean;
+  tries: number;
+  unknown: number;
+}
+
+/** Claims change and swaps tokens in the background. No request waits for it. */
+export class Background {
+  readonly #book: PrepaidBook;
+  readonly #parts: { readonly claims: Claims; readonly swaps: Swaps };
+  readonly #settings: PrepaidSettings;
+  readonly #tasks = new Map<string, Task>();
+  readonly #ready: string[] = [];
+  #running = 0;
+  readonly #swapping = new Set<string>();
+
+  constructor(book: PrepaidBook, parts: { readonly claims: Claims; readonly swaps: Swaps }, settings: PrepaidSettings) {
+    this.#book = book;
+    this.#parts = parts;
+    this.#settings = settings;
+  }
+
+  /** Claims what an earlier process left open. */
+  resume(): void {
+    for (const { id, state } of this.#book.metered.requests())
+      if (state !== "refused" && !this.#book.metered.sending.has(id)) this.claim(id, { isServed: false });
+    for (const origin of this.#book.origins()) this.considerSwap(origin);
+  }
+
+  /** @param isServed whether the server has answered the request as paid */
+  claim(id: string, { isServed }: { readonly isServed: boolean }): void {
+    const known = this.#tasks.get(id);
+    if (known !== undefined) {
+      known.isServed ||= isServed;
+      return;
+    }
+    this.#tasks.set(id, { isServed, tries: 0, unknown: 0 });
+    this.#enqueue(id);
+  }
+
+  /** Whether the server has answered a request as paid, whose change is being claimed. */
+  isServed(id: string): boolean {
+    return this.#tasks.get(id)?.isServed === true;
+  }
+
+  #enqueue(id: string): void {
+    this.#ready.push(id);
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#running >= MAX_CLAIMS) return;
+    this.#running += 1;
+    try {
+      for (let id = this.#ready.shift(); id !== undefined; id = this.#ready.shift()) await this.#run(id);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #run(id: string): Promise<void> {
+    const task = this.#tasks.get(id)!;
+    const origin = this.#book.metered.request(id)?.origin;
+    const claimed = await this.#parts.claims
+      .claim(id, task.isServed)
+      .catch((error: unknown): Claimed => ({ kind: "later", waitMs: undefined, error }));
+    if (claimed.kind === "done") this.#report(claimed.charge);
+    if (claimed.kind === "done" || claimed.kind === "lost" || isClosed(claimed.error)) {
+      this.#tasks.delete(id);
+      if (claimed.kind === "done" && origin !== undefined) this.considerSwap(origin);
+      return;
+    }
+    task.tries += 1;
+    if (claimed.kind === "unknown") task.unknown += 1;
+    if (task.unknown >= MAX_UNKNOWN) {
+      this.#tasks.delete(id);
+      if (task.isServed) await this.#parts.claims.denied(id).catch(() => undefined);
+      return;
+    }
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (task.tries - 1), MAX_PAUSE_MS);
+    this.#after(Math.max(pause, claimed.waitMs ?? 0), () => this.#enqueue(id));
+  }
+
+  #report(event: ChargeEvent): void {
+    try {
+      this.#settings.onCharge(event);
+    } catch {
+      // An error of the program's callback must not end the process: no call waits for this claim.
+    }
+  }
+
+  /** Swaps small tokens at an origin at a random time, if there are enough. */
+  considerSwap(origin: string): void {
+    if (this.#swapping.has(origin) || !this.#parts.swaps.isUseful(origin)) return;
+    this.#swapping.add(origin);
+    const { random, maxDelayMs } = this.#settings;
+    this.#after(Math.floor(random() * maxDelayMs), () => void this.#swap(origin, 1));
+  }
+
+  async #swap(origin: string, tries: number): Promise<void> {
+    const swapped = await this.#parts.swaps
+      .swap(origin)
+      .catch((error: unknown) => ({ kind: "failed", error }) as const);
+    if (swapped.kind === "done") {
+      this.#swapping.delete(origin);
+      this.considerSwap(origin);
+      return;
+    }
+    const error = "error" in swapped ? swapped.error : undefined;
+    if (swapped.kind === "none" || swapped.kind === "lost" || isClosed(error)) {
+      this.#swapping.delete(origin);
+      return;
+    }
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
+    this.#after(pause + Math.floor(this.#settings.random() * pause), () => void this.#swap(origin, tries + 1));
+  }
+
+  #after(ms: number, action: () => void): void {
+    const timer = setTimeout(action, Math.min(ms, MAX_TIMER_MS)) as ReturnType<typeof setTimeout> & {
+      unref?: () => void;
+    };
+    // Every step is stored: a process that ends earlier resumes it the next time.
+    timer.unref?.();
+  }
+}
+
+const isClosed = (error: unknown): boolean =>
+  error instanceof WalletError && ["WALLET_CLOSED", "STORE_CLOSED"].includes(error.code);

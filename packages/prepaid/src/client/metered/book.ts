@@ -1,0 +1,269 @@
+import { ChargeCounters, type SpendingLimits } from "@sotto/client";
+import type { Store, StoreChange } from "@sotto/wallet";
+import {
+  decodeSignedTerms,
+  encodeSignedTerms,
+  laterEpoch,
+  type MeteredRule,
+  meteredRuleHash,
+  meteredTermsDigest,
+  redeemsAt,
+  redemptionOf,
+  type SignedMeteredTerms,
+  type TermsConflict,
+  termsConflict,
+} from "../../index.ts";
+import { type ChargeRecord, type MeteredRecord, put, type SwapRecord } from "../records.ts";
+
+const METERED = "prepaid/metered/";
+const SWAP = "prepaid/swap/";
+const TERMS = "prepaid/terms/";
+/** Charges are read when they are listed, so they are not below `prepaid/`. */
+const CHARGE = "prepaid-charge/";
+
+/** Two terms with different rules for one request and month. */
+export interface ConflictingTerms extends TermsConflict {
+  readonly first: SignedMeteredTerms;
+  readonly second: SignedMeteredTerms;
+}
+
+/**
+ * The part of a wallet's prepaid tokens that belongs to metered routes: pinned terms, requests whose change has not arrived, and
+ * swaps.
+ */
+export class MeteredBook {
+  readonly #write: (...changes: StoreChange[]) => Promise<void>;
+  readonly #requests = new Map<string, MeteredRecord>();
+  readonly #swaps = new Map<string, SwapRecord>();
+  /** By digest. */
+  readonly #terms = new Map<string, SignedMeteredTerms>();
+  readonly #running = new Map<string, Promise<unknown>>();
+  /** Ids of the requests that a call is sending. */
+  readonly sending = new Set<string>();
+  #counters: ChargeCounters | undefined;
+
+  /** @param write applies changes together */
+  constructor(write: (...changes: StoreChange[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  async load(store: Store): Promise<void> {
+    const read = async <T>(prefix: string, take: (value: T) => void) => {
+      for (const { value } of await store.list(prefix)) take(value as unknown as T);
+    };
+    await read<MeteredRecord>(METERED, (record) => this.#requests.set(record.id, record));
+    await read<SwapRecord>(SWAP, (record) => this.#swaps.set(record.id, record));
+    await read<unknown>(TERMS, (value) => this.#keep(decodeSignedTerms(value)));
+    this.#counters = await ChargeCounters.open(store);
+  }
+
+  #keep(signed: SignedMeteredTerms): void {
+    this.#terms.set(meteredTermsDigest(signed.terms), signed);
+  }
+
+  /** Runs an action for a request, or returns the one that runs already: two claims would ask for different tokens. */
+  once<T>(id: string, action: () => Promise<T>): Promise<T> {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running as Promise<T>;
+    const begun = action().finally(() => this.#running.delete(id));
+    this.#running.set(id, begun);
+    return begun;
+  }
+
+  /** Requests whose change has not arrived, oldest first. */
+  requests(origin?: string): MeteredRecord[] {
+    const all = [...this.#requests.values()].filter((record) => origin === undefined || record.origin === origin);
+    return all.sort((a, b) => a.at - b.at);
+  }
+
+  request(id: string): MeteredRecord | undefined {
+    return this.#requests.get(id);
+  }
+
+  swaps(origin?: string): SwapRecord[] {
+    return [...this.#swaps.values()].filter((swap) => origin === undefined || swap.origin === origin);
+  }
+
+  swap(id: string): SwapRecord | undefined {
+    return this.#swaps.get(id);
+  }
+
+  /** Value of the tokens whose change or swap has not arrived, base units: at most this is outstanding. */
+  underway(origin: string): bigint {
+    const open = this.requests(origin).filter(({ state }) => state !== "refused");
+    const caps = open.reduce((sum, { cap }) => sum + BigInt(cap), 0n);
+    return this.swaps(origin).reduce((sum, { receive }) => sum + receive.reduce((s, v) => s + BigInt(v), 0n), caps);
+  }
+
+  /** Ids of the packs whose tokens open requests and swaps need. @param except id of the one that ends */
+  inUse(except: string): Set<string> {
+    const swaps = this.swaps().filter(({ id }) => id !== except);
+    const requests = this.requests().filter(({ id }) => id !== except);
+    return new Set([
+      ...requests.map(({ pack }) => pack),
+      ...swaps.flatMap(({ spend }) => spend.map(({ pack }) => pack)),
+    ]);
+  }
+
+  /** All pinned terms. */
+  allTerms(): SignedMeteredTerms[] {
+    return [...this.#terms.values()];
+  }
+
+  /** The pinned terms of an origin. */
+  terms(origin: string): SignedMeteredTerms[] {
+    return this.allTerms().filter(({ terms }) => terms.origin === origin);
+  }
+
+  /** Pinned terms. @param digest hex with 0x */
+  termsOf(digest: string): SignedMeteredTerms | undefined {
+    return this.#terms.get(digest);
+  }
+
+  /** The rule of pinned terms with this hash. */
+  rule(origin: string, hash: string): MeteredRule | undefined {
+    const routes = this.terms(origin).flatMap(({ terms }) => terms.routes);
+    return routes.find(({ rule }) => meteredRuleHash(rule) === hash)?.rule;
+  }
+
+  /** Pins terms whose signature was checked, unless they contradict pinned ones. @returns the contradiction */
+  async pin(news: readonly SignedMeteredTerms[]): Promise<ConflictingTerms | undefined> {
+    const unknown = news.filter(({ terms }) => !this.#terms.has(meteredTermsDigest(terms)));
+    const all = [...this.#terms.values(), ...unknown];
+    for (const [i, second] of all.entries())
+      for (const first of i < this.#terms.size ? [] : all.slice(0, i)) {
+        const conflict = termsConflict(first.terms, second.terms);
+        if (conflict !== undefined) return { ...conflict, first, second };
+      }
+    if (unknown.length === 0) return undefined;
+    await this.#write(
+      ...unknown.map((signed) => put(TERMS + meteredTermsDigest(signed.terms), encodeSignedTerms(signed))),
+    );
+    for (const signed of unknown) this.#keep(signed);
+    return undefined;
+  }
+
+  /**
+   * Journals a request before its token is shown, and reserves its cap.
+   * @param taken marks the token as taken
+   * @throws PurchaseError of a limit; nothing is written then
+   */
+  async begin(record: MeteredRecord, taken: StoreChange, limits: SpendingLimits): Promise<void> {
+    const reserved = this.#counters!.reserve(limits, BigInt(record.cap), record.place);
+    await this.#counted(-BigInt(record.cap), record.place, () =>
+      this.#write(taken, put(METERED + record.id, record), ...reserved),
+    );
+    this.#requests.set(record.id, record);
+  }
+
+  /** Runs a write after a counter was lowered by an amount, and undoes that if the write fails. */
+  async #counted(amount: bigint, place: MeteredRecord["place"], write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#counters!.lower(-amount, place);
+      throw error;
+    }
+  }
+
+  /** Checks the limits, as `begin` does. @throws PurchaseError of a limit */
+  assertRoom(cap: bigint, place: MeteredRecord["place"], limits: SpendingLimits): void {
+    this.#counters!.reserve(limits, cap, place);
+    this.#counters!.lower(cap, place);
+  }
+
+  /** Base units that were charged or reserved on the day of a place. */
+  charged(place: MeteredRecord["place"]): bigint {
+    return this.#counters!.charged(place);
+  }
+
+  /** Writes the next step of a request. Memory is never ahead of the store: a step that is not stored is not taken. */
+  async update(record: MeteredRecord): Promise<MeteredRecord> {
+    await this.#write(put(METERED + record.id, record));
+    this.#requests.set(record.id, record);
+    return record;
+  }
+
+  /** The token is not known to be spent: its cap no longer counts against the limits. */
+  async unknown(record: MeteredRecord): Promise<MeteredRecord> {
+    const next: MeteredRecord = { ...record, state: "unknown", reserved: false };
+    const amount = record.reserved ? BigInt(record.cap) : 0n;
+    const lowered = this.#counters!.lower(amount, record.place);
+    await this.#counted(amount, record.place, () => this.#write(put(METERED + record.id, next), ...lowered));
+    this.#requests.set(record.id, next);
+    return next;
+  }
+
+  /** A token that the server did not know is shown again. @throws PurchaseError of a limit */
+  async again(record: MeteredRecord, place: MeteredRecord["place"], limits: SpendingLimits): Promise<MeteredRecord> {
+    const reserved = this.#counters!.reserve(limits, BigInt(record.cap), place);
+    const next: MeteredRecord = { ...record, state: "shown", reserved: true, place };
+    await this.#counted(-BigInt(record.cap), place, () => this.#write(put(METERED + record.id, next), ...reserved));
+    this.#requests.set(record.id, next);
+    return next;
+  }
+
+  /**
+   * Ends a request: its charge is kept, and what was reserved beyond it is returned to the limits.
+   * @param charge undefined if nothing is known about it
+   * @param charged base units that count against the limits
+   * @param write applies the changes with others
+   */
+  async end(
+    record: MeteredRecord,
+    charge: ChargeRecord | undefined,
+    charged: bigint,
+    write: (changes: readonly StoreChange[]) => Promise<void>,
+  ): Promise<void> {
+    const amount = (record.reserved ? BigInt(record.cap) : 0n) - charged;
+    const lowered = this.#counters!.lower(amount, record.place);
+    const kept = charge === undefined ? [] : [put(CHARGE + charge.id, charge)];
+    const changes = [{ delete: METERED + record.id }, ...kept, ...lowered];
+    await this.#counted(amount, record.place, () => write(changes));
+    this.#requests.delete(record.id);
+  }
+
+  /** Journals a swap before it is sent. @param taken marks its tokens as taken */
+  async beginSwap(swap: SwapRecord, taken: readonly StoreChange[]): Promise<void> {
+    await this.#write(...taken, put(SWAP + swap.id, swap));
+    this.#swaps.set(swap.id, swap);
+  }
+
+  /** Ends a swap. @param write applies the changes with others */
+  async endSwap({ id }: SwapRecord, write: (changes: readonly StoreChange[]) => Promise<void>): Promise<void> {
+    await write([{ delete: SWAP + id }]);
+    this.#swaps.delete(id);
+  }
+
+  /** Gives up what has not arrived at an origin. @returns the keys of the records to delete */
+  forget(origin: string): string[] {
+    return this.#forget((each) => each.origin === origin);
+  }
+
+  /**
+   * Forgets requests and swaps whose change can no longer be signed.
+   * @param now a time that has passed for certain, ms
+   * @returns the keys of the records to delete
+   */
+  prune(now: number): string[] {
+    return this.#forget(({ epoch }) => {
+      // Change of a token may be signed by the keys of the next month.
+      const last = laterEpoch(epoch, 1);
+      return redemptionOf(last)[0] < now && !redeemsAt(last, now);
+    });
+  }
+
+  #forget(isOver: (each: { readonly origin: string; readonly epoch: string }) => boolean): string[] {
+    const requests = this.requests().filter((each) => each.state !== "refused" && isOver(each));
+    const swaps = this.swaps().filter(isOver);
+    for (const { id } of requests) this.#requests.delete(id);
+    for (const { id } of swaps) this.#swaps.delete(id);
+    return [...requests.map(({ id }) => METERED + id), ...swaps.map(({ id }) => SWAP + id)];
+  }
+}
+
+/** What was charged at an origin or everywhere, oldest first. */
+export async function chargesIn(store: Store): Promise<ChargeRecord[]> {
+  const records = (await store.list(CHARGE)).map(({ value }) => value as unknown as ChargeRecord);
+  return records.sort((a, b) => a.at - b.at);
+}

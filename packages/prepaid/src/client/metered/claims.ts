@@ -1,0 +1,302 @@
+import type { PayingCore, PayingWallet } from "@sotto/client";
+import { type MessagePart, message, SottoError } from "@sotto/protocol";
+import {
+  type ChangeAnswer,
+  changeClaimOf,
+  changeEpochAt,
+  changeOf,
+  encodeSignedTerms,
+  formatChangeRequest,
+  formatReceipt,
+  MAX_METERED_BODY_BYTES,
+  type MeteredRule,
+  nonceOfTokenSecret,
+  PREPAID_CHANGE_PATH,
+  parseChangeAnswer,
+  parseReceipt,
+  type SignedReceipt,
+  signChangeClaim,
+  tokenSecretOf,
+} from "../../index.ts";
+import { ask } from "../ask.ts";
+import type { PrepaidBook } from "../book.ts";
+import { PrepaidError } from "../errors.ts";
+import type { ChargeEvent, PrepaidSettings } from "../options.ts";
+import type { MeteredRecord, Stop } from "../records.ts";
+import { type Unsigned, unsignedOf } from "./answers.ts";
+import type { ChangeKeys } from "./change-keys.ts";
+import { isSignedReceipt, otherRequest, wrongCharge } from "./check-receipt.ts";
+import { newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
+import type { Terms } from "./terms.ts";
+
+const TIMEOUT_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** How a claim ended. */
+export type Claimed =
+  | {
+      /** The charge is known, and the change is stored. */
+      readonly kind: "done";
+      readonly charge: ChargeEvent;
+    }
+  | {
+      /** The claim can be repeated: nothing is lost. */
+      readonly kind: "running" | "unknown" | "later";
+      readonly waitMs: number | undefined;
+      /** Why, if it is an error. */
+      readonly error?: unknown;
+    }
+  | {
+      /** The change is lost, or the merchant contradicts itself; there is no error if it is too late for change. */
+      readonly kind: "lost";
+      readonly error: PrepaidError | undefined;
+    };
+
+/** A merchant's answer that ends prepaid tokens at its origin. */
+class Refused extends Error {
+  readonly stop: Omit<Stop, "at" | "evidence">;
+
+  constructor(code: Stop["code"], text: string, proof: Pick<Stop, "terms" | "receipts"> = {}) {
+    super(text);
+    this.stop = { code, message: text, ...proof };
+  }
+}
+
+/** Claims the change of metered requests, one step after the other, each journaled before it is sent. */
+export class Claims {
+  readonly #wallet: PayingWallet;
+  readonly #book: PrepaidBook;
+  readonly #keys: ChangeKeys;
+  readonly #terms: Terms;
+  readonly #settings: PrepaidSettings;
+
+  constructor(
+    core: PayingCore,
+    book: PrepaidBook,
+    { keys, terms, settings }: { readonly keys: ChangeKeys; readonly terms: Terms; readonly settings: PrepaidSettings },
+  ) {
+    this.#wallet = core.wallet;
+    this.#book = book;
+    this.#keys = keys;
+    this.#terms = terms;
+    this.#settings = settings;
+  }
+
+  /**
+   * Asks what was charged for a request, checks the answer, and claims its change. Calls for the same request share one claim.
+   * @param isServed whether the server has answered the request as paid
+   * @throws the errors of the store
+   */
+  claim(id: string, isServed = false): Promise<Claimed> {
+    return this.#book.metered.once(id, () => this.#claim(id, isServed));
+  }
+
+  async #claim(id: string, isServed: boolean): Promise<Claimed> {
+    const record = this.#book.metered.request(id);
+    if (record === undefined || record.state === "refused") return { kind: "lost", error: undefined };
+    try {
+      const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
+      const agreed = record.state === "claimed" ? record : await this.#learnCharge(record, secret, isServed);
+      if ("kind" in agreed) return agreed;
+      return await this.#collect(agreed, secret);
+    } catch (error) {
+      if (error instanceof Refused) return this.#refuse(id, error);
+      // A server, mirror or node that does not answer, and answers that nobody signed, are no evidence.
+      if (error instanceof PrepaidError || (error instanceof SottoError && error.code === "BINDING_UNCHECKED"))
+        return { kind: "later", waitMs: undefined, error };
+      throw error;
+    }
+  }
+
+  /** The first step: the receipt, checked and stored with the source of the change. */
+  async #learnCharge(record: MeteredRecord, secret: Uint8Array, isServed: boolean): Promise<MeteredRecord | Claimed> {
+    const answer = await this.#ask(record, secret, undefined);
+    if ("kind" in answer) return this.#withoutReceipt(record, answer, isServed);
+    const { receipt, epoch } = answer;
+    const rule = await this.#checked(record, receipt);
+    const change = changeOf(rule, receipt.receipt.charge);
+    if (change.length > 0) this.#assertMonth(record, epoch, receipt);
+    const source = change.length === 0 ? null : { label: newLabel().label, epoch };
+    const text = formatReceipt(receipt);
+    return this.#book.metered.update({ ...record, state: "claimed", receipt: text, change: source });
+  }
+
+  /** The second step: the change. */
+  async #collect(record: MeteredRecord, secret: Uint8Array): Promise<Claimed> {
+    const receipt = parseReceipt(record.receipt);
+    if (record.change === null) return this.#done(record, receipt, []);
+    const { origin, wallet, cap } = record;
+    const { label, epoch } = record.change;
+    const rule = this.#book.metered.rule(origin, receipt.receipt.rule)!;
+    const values = changeOf(rule, receipt.receipt.charge);
+    const keys = await this.#keys.of({ origin, wallet, epoch, values });
+    const tokens = await prepareTokens(this.#wallet, keys, { label, cap });
+    const answer = await this.#ask(record, secret, tokens.batch);
+    if ("kind" in answer) return this.#withoutChange(record, answer);
+    const second = formatReceipt(answer.receipt);
+    if (second !== record.receipt) {
+      await this.#checked(record, answer.receipt);
+      throw new Refused("PREPAID_RECEIPT_INVALID", `${origin} signed two receipts for one request`, {
+        receipts: [record.receipt!, second],
+      });
+    }
+    if (answer.signatures === undefined) return later(origin, "its answer has no signatures");
+    const signed = await tokens.finish(answer.signatures, this.#wallet.now()).catch((cause: unknown) => {
+      if (!(cause instanceof SottoError) || cause.code !== "INVALID_SIGNATURE") throw cause;
+      throw new Refused("PREPAID_SIGNATURES_INVALID", `${origin} returned change with a wrong signature`, {
+        receipts: [second],
+      });
+    });
+    return this.#done(record, receipt, signed);
+  }
+
+  async #done(record: MeteredRecord, signed: SignedReceipt, change: readonly SignedPack[]): Promise<Claimed> {
+    const { id, terms, at, origin } = record;
+    const { charge, change: back, method, target, units } = signed.receipt;
+    const kept = { id, receipt: record.receipt!, terms, at };
+    const { metered } = this.#book;
+    await metered.end(record, kept, charge, (changes) => this.#book.putChange(change, changes, metered.inUse(id)));
+    return { kind: "done", charge: { origin, method, target, units, charge, change: back, receipt: record.receipt! } };
+  }
+
+  /** Sends a claim. */
+  async #ask(
+    { origin, keyId }: MeteredRecord,
+    secret: Uint8Array,
+    batch: Uint8Array | undefined,
+  ): Promise<ChangeAnswer | Unsigned> {
+    const token = { keyId, nonce: nonceOfTokenSecret(secret) };
+    const proof = signChangeClaim(changeClaimOf(origin, { token, batch }), secret);
+    const name = `${origin}${PREPAID_CHANGE_PATH}`;
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: formatChangeRequest({ token, proof, batch }) };
+    const limits = { name, maxBytes: MAX_METERED_BODY_BYTES, timeoutMs: TIMEOUT_MS };
+    const answer = await ask(this.#settings.send, name, init, limits);
+    if (answer.status !== 200) return unsignedOf(answer);
+    try {
+      return parseChangeAnswer(new TextDecoder().decode(answer.body));
+    } catch (cause) {
+      if (!(cause instanceof SottoError)) throw cause;
+      throw pending(origin, message`its answer is invalid: ${cause}`, cause);
+    }
+  }
+
+  /**
+   * Checks a receipt before it is believed.
+   * @returns the rule by which it charges
+   * @throws Refused
+   */
+  async #checked(record: MeteredRecord, signed: SignedReceipt): Promise<MeteredRule> {
+    const { origin } = record;
+    const { metered } = this.#book;
+    const { receipt } = signed;
+    const merchant = () =>
+      metered.terms(origin).filter(({ terms }) => terms.wallet === record.wallet && isOfMerchant(receipt, terms));
+    const isSigned = () =>
+      isSignedReceipt(
+        signed,
+        merchant().map(({ terms }) => terms),
+      );
+    // The keys of a later month may be in terms that this wallet has not seen.
+    if (!isSigned()) await this.#terms.refresh(origin);
+    const receipts = [formatReceipt(signed)];
+    const terms = merchant().map(encodeSignedTerms);
+    if (!isSigned())
+      throw new Refused(
+        "PREPAID_RECEIPT_INVALID",
+        `${origin} answers with a receipt that its receipt key did not sign`,
+        {
+          receipts,
+        },
+      );
+    const expected = { ...record, token: `0x${record.id}` };
+    const about = record.restored ? { ...expected, ...requestOf(receipt), at: this.#wallet.now() } : expected;
+    const rule = metered.rule(origin, receipt.rule);
+    const wrong =
+      (record.restored ? undefined : otherRequest(signed, about)) ??
+      (rule === undefined ? "its rule is in no terms" : wrongCharge(receipt, rule));
+    if (wrong !== undefined)
+      throw new Refused("PREPAID_RECEIPT_INVALID", `${origin} signed a wrong receipt: ${wrong}`, { receipts, terms });
+    return rule!;
+  }
+
+  /** Change is signed by the token's own month, or near its end by the next. @throws Refused */
+  #assertMonth(record: MeteredRecord, epoch: string, signed: SignedReceipt): void {
+    const times = record.restored ? [0, Number.MAX_SAFE_INTEGER] : [record.at - DAY_MS, record.at + DAY_MS];
+    if (times.some((time) => changeEpochAt(record.epoch, time) === epoch)) return;
+    throw new Refused(
+      "PREPAID_CHANGE_REFUSED",
+      `${record.origin} signs change of a token of ${record.epoch} with its keys of ${epoch}: it could recognize the payer`,
+      { receipts: [formatReceipt(signed)] },
+    );
+  }
+
+  async #withoutReceipt(record: MeteredRecord, answer: Unsigned, isServed: boolean): Promise<Claimed> {
+    const { kind, waitMs, said } = answer;
+    if (kind === "unknown" && !isServed) {
+      if (record.state !== "unknown") await this.#book.metered.unknown(record);
+      return { kind, waitMs };
+    }
+    if (kind === "running" || kind === "unknown") return { kind, waitMs };
+    return this.#without(record, answer, message`${record.origin} does not say what it charged: ${said}`);
+  }
+
+  #withoutChange(record: MeteredRecord, answer: Unsigned): Promise<Claimed> {
+    return this.#without(record, answer, message`${record.origin} refuses the change: ${answer.said}`);
+  }
+
+  async #without(
+    record: MeteredRecord,
+    { kind, waitMs, reason }: Unsigned,
+    text: readonly MessagePart[],
+  ): Promise<Claimed> {
+    const { origin } = record;
+    if (kind === "ended" || (record.restored && (kind === "other" || kind === "refused"))) {
+      // An earlier wallet may have claimed the change of a restored token.
+      await this.#book.metered.end(record, undefined, BigInt(record.cap), (changes) => this.#book.write(...changes));
+      return { kind: "lost", error: undefined };
+    }
+    if (kind === "other" || kind === "refused")
+      throw new Refused("PREPAID_CHANGE_REFUSED", `${origin} refuses the change of a request: ${reason}`, {
+        ...(record.receipt !== null && { receipts: [record.receipt] }),
+      });
+    return { kind: "later", waitMs, error: new PrepaidError("PREPAID_CHANGE_PENDING", text, { origin, reason }) };
+  }
+
+  /**
+   * Ends the claim of a request that the server has answered as paid and does not know.
+   * @returns the error
+   */
+  async denied(id: string): Promise<PrepaidError | undefined> {
+    const origin = this.#book.metered.request(id)?.origin;
+    if (origin === undefined) return undefined;
+    const text = `${origin} served a request and denies that its token was spent: it keeps the change`;
+    const { error } = await this.#refuse(id, new Refused("PREPAID_CHANGE_REFUSED", text));
+    return error;
+  }
+
+  async #refuse(id: string, { stop }: Refused) {
+    const record = this.#book.metered.request(id)!;
+    await this.#book.metered.update({ ...record, state: "refused" });
+    const error = await this.#book.stop(record.origin, { ...stop, at: this.#wallet.now(), evidence: [] });
+    return { kind: "lost", error } as const;
+  }
+}
+
+const requestOf = ({ method, target, rule }: SignedReceipt["receipt"]) => ({ method, target, rule });
+
+const isOfMerchant = (
+  receipt: SignedReceipt["receipt"],
+  terms: { readonly chainId: bigint; readonly pool: string; readonly wallet: string; readonly origin: string },
+): boolean => (["chainId", "pool", "wallet", "origin"] as const).every((name) => receipt[name] === terms[name]);
+
+const pending = (origin: string, why: string | readonly MessagePart[], cause?: unknown) => {
+  const text = message`the change of a request has not arrived from ${origin}: ${typeof why === "string" ? why : { parts: why }}`;
+  return new PrepaidError("PREPAID_CHANGE_PENDING", text, { origin }, { cause });
+};
+
+const later = (origin: string, why: string): Claimed => ({
+  kind: "later",
+  waitMs: undefined,
+  error: pending(origin, why),
+});

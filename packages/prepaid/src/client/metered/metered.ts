@@ -1,0 +1,255 @@
+import { type Challenge, type PayingCall, type PayingCore, type PayingWallet, reservationAt } from "@sotto/client";
+import { foreign, message, quoted } from "@sotto/protocol";
+import {
+  changeEpochAt,
+  encodePrepaidHeader,
+  METERED_RULE_HEADER,
+  type MeteredOffer,
+  type MeteredRule,
+  meteredRuleHash,
+  meteredValues,
+  PREPAID_HEADER,
+  prepaidPackLabel,
+  redeemsAt,
+  tokenIdHash,
+} from "../../index.ts";
+import { type PrepaidBook, type TakenToken, type TokenWish, termsOfPack } from "../book.ts";
+import { PrepaidError } from "../errors.ts";
+import type { PrepaidSettings } from "../options.ts";
+import type { Packs } from "../packs.ts";
+import { type MeteredRecord, type MeteredState, type PackRecord, stoppedText } from "../records.ts";
+import { unsignedPack } from "../unsigned-pack.ts";
+import { Background } from "./background.ts";
+import { ChangeKeys } from "./change-keys.ts";
+import { Claims } from "./claims.ts";
+import { Swaps } from "./swaps.ts";
+import { offeredMeter, Terms } from "./terms.ts";
+
+/** How often a token is sent again if the server answers that it did not take it. */
+const MAX_RETRIES = 2;
+const DAY_MS = 86_400_000;
+
+/** A request that was paid with a token. */
+export interface PaidRequest {
+  readonly response: Response;
+  /** Whether its token was bought for it. */
+  readonly isBought: boolean;
+}
+
+/** Whether the server may not have taken the token. */
+const isUnclear = (state: MeteredState): boolean => state === "shown" || state === "unknown";
+
+/** Pays for requests of metered routes, and gets their change back. */
+export class Metered {
+  readonly #core: PayingCore;
+  readonly #wallet: PayingWallet;
+  readonly #book: PrepaidBook;
+  readonly #packs: Packs;
+  readonly #settings: PrepaidSettings;
+  readonly #terms: Terms;
+  readonly #keys: ChangeKeys;
+  readonly claims: Claims;
+  readonly swaps: Swaps;
+  readonly background: Background;
+
+  constructor(core: PayingCore, book: PrepaidBook, packs: Packs, settings: PrepaidSettings) {
+    this.#core = core;
+    this.#wallet = core.wallet;
+    this.#book = book;
+    this.#packs = packs;
+    this.#settings = settings;
+    this.#terms = new Terms(core, book, settings.send);
+    this.#keys = new ChangeKeys(book, packs);
+    this.claims = new Claims(core, book, { keys: this.#keys, terms: this.#terms, settings });
+    this.swaps = new Swaps(core, book, this.#keys, settings);
+    this.background = new Background(book, this, settings);
+  }
+
+  /** The offer of a metered route; undefined if the route is not metered. @throws FetchError CHALLENGE_INVALID */
+  offered(challenge: Challenge): MeteredOffer | undefined {
+    return offeredMeter(challenge);
+  }
+
+  /**
+   * Shows the token of an equal request that ended without an answer, if the server does not know it and still asks for the same
+   * rule. If the server knows it, its change is claimed, and this request is a new one.
+   */
+  async #showEarlier(call: PayingCall, challenge: Challenge, offer: MeteredOffer): Promise<Response | undefined> {
+    const { metered } = this.#book;
+    const { url } = challenge;
+    const target = url.pathname + url.search;
+    const earlier = metered
+      .requests(url.origin)
+      .find((each) => each.request === call.request && isUnclear(each.state) && !this.#isKnown(each.id));
+    if (earlier === undefined || earlier.rule !== offer.rule || earlier.target !== target) return undefined;
+    if (!redeemsAt(earlier.epoch, this.#wallet.now())) return undefined;
+    metered.sending.add(earlier.id);
+    try {
+      const { kind } = await this.claims.claim(earlier.id);
+      const unknown = metered.request(earlier.id);
+      if (kind !== "unknown" || unknown?.state !== "unknown") return undefined;
+      const header = await this.#headerOf(unknown);
+      if (header === undefined) return undefined;
+      await this.#core.confirm(challenge, { count: 1, value: offer.cap }, call.signal);
+      const shown = await metered.again(unknown, this.#placeOf(url), this.#core.limits);
+      return await this.#show(call, shown, header, url);
+    } finally {
+      metered.sending.delete(earlier.id);
+    }
+  }
+
+  /** Whether a call is sending the request, or the server has answered it. */
+  #isKnown(id: string): boolean {
+    return this.#book.metered.sending.has(id) || this.background.isServed(id);
+  }
+
+  /**
+   * Pays for a request with a token of the cap's value. Undefined if there is no token for it, and none is bought: then the
+   * request is paid singly, without change.
+   * @throws PrepaidError PREPAID_STOPPED, and those of terms, packs and tokens; PurchaseError of a limit
+   */
+  async pay(call: PayingCall, challenge: Challenge, offer: MeteredOffer): Promise<PaidRequest | undefined> {
+    const { url, instructions } = challenge;
+    const { origin } = url;
+    this.#assertNotStopped(origin);
+    const rule = await this.#terms.agreed(challenge, offer, call.method, call.signal);
+    const merchant = { origin, wallet: instructions.payment.recipient.wallet };
+    const offered = { ...merchant, value: offer.cap, keyId: offer.tokenKeyId };
+    if (!(await this.#book.acceptsOffer(offered, this.#wallet.now()))) this.#assertNotStopped(origin);
+    this.#book.metered.assertRoom(offer.cap, this.#placeOf(url), this.#core.limits);
+    const response = await this.#showEarlier(call, challenge, offer);
+    if (response !== undefined) return { response, isBought: false };
+    const wish = { ...merchant, value: offer.cap, metered: true };
+    const isBought = await this.#buyIfNeeded(wish, call.signal);
+    const next = this.#book.nextToken(wish, this.#wallet.now());
+    if (next === undefined) return undefined;
+    await this.#assertKeys(next, rule, call.signal);
+    await this.#core.confirm(challenge, { count: 1, value: offer.cap }, call.signal);
+    call.signal?.throwIfAborted();
+    const token = this.#book.takeNext(wish, this.#wallet.now());
+    if (token === undefined) return undefined;
+    return { response: await this.#payWith(call, token, { offer, rule, url }), isBought };
+  }
+
+  #assertNotStopped(origin: string): void {
+    const { stopped } = this.#book.origin(origin);
+    if (stopped === null) return;
+    // A single payment would give no change, to a merchant that may have kept some.
+    throw new PrepaidError(
+      "PREPAID_STOPPED",
+      message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
+      { origin, reason: stopped.code },
+    );
+  }
+
+  /**
+   * Buys a single token if there is none: it costs what a single payment costs.
+   * @returns whether it was bought
+   */
+  async #buyIfNeeded(wish: TokenWish, signal: AbortSignal | undefined): Promise<boolean> {
+    if (!this.#settings.buy || this.#book.nextToken(wish, this.#wallet.now()) !== undefined) return false;
+    try {
+      await this.#packs.buy({ origin: wish.origin, value: wish.value, count: 1, signal });
+      return true;
+    } catch (error) {
+      if (!(error instanceof PrepaidError) || error.code !== "PREPAID_NOT_OFFERED") throw error;
+      return false;
+    }
+  }
+
+  /** Before a token is shown, the keys of its change are known and compared. @throws PrepaidError */
+  async #assertKeys(next: PackRecord, rule: MeteredRule, signal: AbortSignal | undefined): Promise<void> {
+    const { origin, wallet } = next;
+    const now = this.#wallet.now();
+    const values = meteredValues(rule).filter((value) => value % rule.grain === 0n);
+    for (const epoch of new Set([now, now + DAY_MS].map((time) => changeEpochAt(next.epoch, time))))
+      await this.#keys.of({ origin, wallet, epoch, values }, signal);
+  }
+
+  #placeOf(url: URL): MeteredRecord["place"] {
+    return reservationAt(this.#wallet.now(), url.host, this.#core.limits);
+  }
+
+  async #payWith(
+    call: PayingCall,
+    { pack, index, change }: TakenToken,
+    { offer, rule, url }: { readonly offer: MeteredOffer; readonly rule: MeteredRule; readonly url: URL },
+  ): Promise<Response> {
+    const tokens = await this.#book.tokens(pack, () => unsignedPack(this.#wallet, termsOfPack(pack)));
+    const token = tokens[index]!;
+    const record: MeteredRecord = {
+      id: tokenIdHash(token).slice(2),
+      origin: url.origin,
+      wallet: pack.wallet,
+      keyId: pack.keyId,
+      epoch: pack.epoch,
+      label: pack.change?.label ?? prepaidPackLabel(pack.origin, pack.keyId, pack.number),
+      index: (pack.change?.first ?? 0) + index,
+      pack: pack.id,
+      method: call.method,
+      target: url.pathname + url.search,
+      request: call.request,
+      terms: offer.terms,
+      rule: meteredRuleHash(rule),
+      cap: String(rule.cap),
+      at: this.#wallet.now(),
+      restored: pack.restored,
+      reserved: true,
+      place: this.#placeOf(url),
+      state: "shown",
+      receipt: null,
+      change: null,
+    };
+    this.#book.metered.sending.add(record.id);
+    try {
+      await this.#book.metered.begin(record, change, this.#core.limits);
+      return await this.#show(call, record, encodePrepaidHeader(token), url);
+    } finally {
+      this.#book.metered.sending.delete(record.id);
+    }
+  }
+
+  /** The header of a token that is shown again; undefined if its pack was deleted. */
+  async #headerOf({ pack: id, index }: MeteredRecord): Promise<string | undefined> {
+    const pack = this.#book.pack(id);
+    if (pack?.state !== "ready") return undefined;
+    const tokens = await this.#book.tokens(pack, () => unsignedPack(this.#wallet, termsOfPack(pack)));
+    return encodePrepaidHeader(tokens[index - (pack.change?.first ?? 0)]!);
+  }
+
+  /**
+   * Sends the request with its token once, unless the server answers that it did not take it. However that ends, the change is
+   * claimed.
+   */
+  async #show(call: PayingCall, record: MeteredRecord, header: string, url: URL): Promise<Response> {
+    const { id, cap, rule, origin } = record;
+    call.tell({ stage: "token", method: "prepaid", resourceUrl: url.href, price: BigInt(cap) });
+    const payment = { name: PREPAID_HEADER, value: header, url, also: { [METERED_RULE_HEADER]: rule } };
+    const shown = await call.present(payment, { retries: MAX_RETRIES, onlyIfAsked: true }).catch((error: unknown) => {
+      this.background.claim(id, { isServed: false });
+      throw error;
+    });
+    const { response, outcome } = shown;
+    if (outcome === "answered" || outcome === "unseen") {
+      this.background.claim(id, { isServed: outcome === "answered" });
+      return response;
+    }
+    const reason = quoted(shown.reason);
+    const why = reason === "" ? "it gives no reason" : foreign(reason);
+    const told = { origin, reason };
+    if (outcome === "pending") {
+      await this.#book.metered.unknown(record);
+      const text = message`the server cannot take the prepaid token yet: ${why}; repeat the same request`;
+      throw new PrepaidError("PREPAID_TOKEN_PENDING", text, told);
+    }
+    const claimed = await this.claims.claim(id).catch(() => undefined);
+    if (claimed?.kind !== "unknown" || record.restored) {
+      this.background.claim(id, { isServed: false });
+      const text = message`${origin} refuses a prepaid token of a metered route: ${why}; the wallet claims its change`;
+      throw new PrepaidError("PREPAID_TOKEN_REFUSED", text, told);
+    }
+    const text = `${origin} refuses a prepaid token of a metered route; nothing more was paid; ${reason === "" ? "it gives no reason" : `its reason: ${reason}`}`;
+    const stop = { code: "PREPAID_TOKEN_REFUSED", message: text, reason, at: this.#wallet.now() } as const;
+    throw await this.#book.stop(origin, { ...stop, evidence: [] });
+  }
+}

@@ -1,0 +1,201 @@
+import type { PayingCore, PayingWallet } from "@sotto/client";
+import { message, SottoError } from "@sotto/protocol";
+import {
+  changeEpochAt,
+  encodePrepaidHeader,
+  formatSwapRequest,
+  isPrepaidValue,
+  MAX_METERED_BODY_BYTES,
+  nextSwap,
+  PREPAID_SWAP_PATH,
+  parseSwapAnswer,
+  redeemsAt,
+  type SwapRecipe,
+} from "../../index.ts";
+import { ask } from "../ask.ts";
+import { type PrepaidBook, type TakenToken, termsOfPack } from "../book.ts";
+import { PrepaidError } from "../errors.ts";
+import type { PrepaidSettings } from "../options.ts";
+import type { PackRecord, SwapRecord } from "../records.ts";
+import { unsignedPack } from "../unsigned-pack.ts";
+import { unsignedOf } from "./answers.ts";
+import type { ChangeKeys } from "./change-keys.ts";
+import { newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
+
+const TIMEOUT_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** How a swap ended; pending: it can be repeated. */
+export type Swapped =
+  | {
+      /** The new tokens are stored, or there is nothing to swap. */
+      readonly kind: "done" | "none";
+    }
+  | {
+      /** The merchant refused it, or did not answer. */
+      readonly kind: "lost" | "pending";
+      readonly error: PrepaidError;
+    };
+
+/** Change of one month that is swapped up to one cap. */
+interface Group {
+  readonly epoch: string;
+  readonly cap: string;
+}
+
+/** Exchanges small tokens of change for fewer large ones. */
+export class Swaps {
+  readonly #wallet: PayingWallet;
+  readonly #book: PrepaidBook;
+  readonly #keys: ChangeKeys;
+  readonly #settings: PrepaidSettings;
+
+  constructor(core: PayingCore, book: PrepaidBook, keys: ChangeKeys, settings: PrepaidSettings) {
+    this.#wallet = core.wallet;
+    this.#book = book;
+    this.#keys = keys;
+    this.#settings = settings;
+  }
+
+  /** Whether change at an origin can be swapped, or a swap there has not ended. */
+  isUseful(origin: string): boolean {
+    return this.#book.metered.swaps(origin).length > 0 || this.#next(origin) !== undefined;
+  }
+
+  /**
+   * Resumes a swap at an origin, or makes the next one. One swap at a time runs for an origin.
+   * @throws the errors of the store
+   */
+  swap(origin: string, signal?: AbortSignal): Promise<Swapped> {
+    return this.#book.exclusively(
+      `swap ${origin}`,
+      async () => {
+        const open = this.#book.metered.swaps(origin)[0] ?? (await this.#begin(origin));
+        return open === undefined ? { kind: "none" } : this.#finish(open, signal);
+      },
+      signal,
+    );
+  }
+
+  #changePacks(origin: string): PackRecord[] {
+    const now = this.#wallet.now();
+    return this.#book
+      .packs(origin)
+      .filter((pack) => pack.change !== undefined && pack.state === "ready" && redeemsAt(pack.epoch, now));
+  }
+
+  /** The swap that saves the most tokens, with its group. */
+  #next(origin: string): { readonly group: Group; readonly recipe: SwapRecipe; readonly wallet: string } | undefined {
+    if (this.#book.origin(origin).stopped !== null) return undefined;
+    const packs = this.#changePacks(origin);
+    const groups = new Map(packs.map(({ epoch, change, wallet }) => [`${epoch} ${change!.cap} ${wallet}`, wallet]));
+    for (const [name, wallet] of groups) {
+      const [epoch, cap] = name.split(" ") as [string, string];
+      const own = packs.filter((pack) => pack.epoch === epoch && pack.change!.cap === cap && pack.wallet === wallet);
+      const held = own.flatMap((pack) => new Array<bigint>(this.#book.left(pack)).fill(BigInt(pack.value)));
+      const values = this.#book
+        .keys(origin)
+        .filter((key) => key.wallet === wallet && key.epoch === epoch && key.value <= BigInt(cap))
+        .map(({ value }) => value)
+        .filter(isPrepaidValue);
+      const recipe = nextSwap([...new Set(values)], held);
+      if (recipe !== undefined) return { group: { epoch, cap }, recipe, wallet };
+    }
+    return undefined;
+  }
+
+  /** Journals the next swap with its tokens. */
+  async #begin(origin: string): Promise<SwapRecord | undefined> {
+    const next = this.#next(origin);
+    if (next === undefined) return undefined;
+    const { group, recipe, wallet } = next;
+    const { id, label } = newLabel();
+    // Taken without a pause, so that no request takes one of them in between.
+    const taken = recipe.spend.map((value) =>
+      this.#book.takeNext({ origin, value, change: group }, this.#wallet.now()),
+    ) as TakenToken[];
+    const record: SwapRecord = {
+      id,
+      origin,
+      wallet,
+      label,
+      // The server always swaps within a month; into the next only near the end, by its own clock.
+      epoch: changeEpochAt(group.epoch, this.#wallet.now() - DAY_MS),
+      spend: taken.map(({ pack, index }) => ({ pack: pack.id, index })),
+      receive: recipe.receive.map(String),
+      cap: group.cap,
+    };
+    // Several tokens of one pack move the same cursor: the last change counts.
+    const changes = new Map(taken.map(({ change }) => ["put" in change ? change.put : change.delete, change]));
+    await this.#book.metered.beginSwap(record, [...changes.values()]);
+    return record;
+  }
+
+  async #finish(record: SwapRecord, signal: AbortSignal | undefined): Promise<Swapped> {
+    try {
+      return await this.#send(record, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof PrepaidError) return { kind: "pending", error };
+      throw error;
+    }
+  }
+
+  async #send(record: SwapRecord, signal: AbortSignal | undefined): Promise<Swapped> {
+    const { origin, wallet, label, epoch, cap } = record;
+    const values = record.receive.map(BigInt);
+    const keys = await this.#keys.of({ origin, wallet, epoch, values }, signal);
+    const tokens = await prepareTokens(this.#wallet, keys, { label, cap });
+    const spent = await this.#headersOf(record);
+    const name = `${origin}${PREPAID_SWAP_PATH}`;
+    const headers = { "content-type": "application/json" };
+    const body = formatSwapRequest({ epoch, tokens: spent, batch: tokens.batch });
+    const limits = { name, maxBytes: MAX_METERED_BODY_BYTES, timeoutMs: TIMEOUT_MS, signal };
+    const answer = await ask(this.#settings.send, name, { method: "POST", headers, body }, limits);
+    const now = this.#wallet.now();
+    if (answer.status !== 200) {
+      const { kind, said, reason } = unsignedOf(answer);
+      if (kind === "ended") return this.#lose(record, "their key has ended", false);
+      if (kind === "other" || kind === "refused") return this.#lose(record, reason, true);
+      const text = message`${origin} cannot swap tokens now: ${said}`;
+      return { kind: "pending", error: new PrepaidError("PREPAID_CHANGE_PENDING", text, { origin, reason }) };
+    }
+    let signed: readonly SignedPack[];
+    try {
+      signed = await tokens.finish(parseSwapAnswer(new TextDecoder().decode(answer.body)), now);
+    } catch (cause) {
+      if (!(cause instanceof SottoError)) throw cause;
+      if (cause.code === "INVALID_SIGNATURE") return this.#lose(record, "its signature is wrong", true);
+      const text = message`${origin} answers to a swap with invalid tokens: ${cause}`;
+      throw new PrepaidError("PREPAID_CHANGE_PENDING", text, { origin }, { cause });
+    }
+    await this.#end(record, signed);
+    return { kind: "done" };
+  }
+
+  #end(record: SwapRecord, signed: readonly SignedPack[]): Promise<void> {
+    const { metered } = this.#book;
+    return metered.endSwap(record, (changes) => this.#book.putChange(signed, changes, metered.inUse(record.id)));
+  }
+
+  /** The tokens of a swap as they are sent. */
+  async #headersOf({ spend }: SwapRecord): Promise<readonly string[]> {
+    const headers: string[] = [];
+    for (const { pack: id, index } of spend) {
+      const pack = this.#book.pack(id)!;
+      const tokens = await this.#book.tokens(pack, () => unsignedPack(this.#wallet, termsOfPack(pack)));
+      headers.push(encodePrepaidHeader(tokens[index]!));
+    }
+    return headers;
+  }
+
+  /** Gives up a swap's tokens. @param isRefused whether the merchant keeps them: then tokens stop at its origin */
+  async #lose(record: SwapRecord, why: string, isRefused: boolean): Promise<Swapped> {
+    const { origin } = record;
+    await this.#end(record, []);
+    const text = `${origin} keeps the tokens of a swap: ${why}`;
+    if (!isRefused) return { kind: "lost", error: new PrepaidError("PREPAID_CHANGE_REFUSED", text, { origin }) };
+    const stop = { code: "PREPAID_CHANGE_REFUSED", message: text, at: this.#wallet.now(), evidence: [] } as const;
+    return { kind: "lost", error: await this.#book.stop(origin, { ...stop, evidence: [] }) };
+  }
+}

@@ -1,0 +1,145 @@
+import { abortable, signatureCall } from "@sotto/chain";
+import { type Challenge, FetchError, type PayingCore, type PayingWallet } from "@sotto/client";
+import { type MessagePart, message, SottoError } from "@sotto/protocol";
+import {
+  decodeMeteredOffer,
+  encodeSignedTerms,
+  epochOf,
+  laterEpoch,
+  MAX_TERMS_ANSWER_BYTES,
+  type MeteredOffer,
+  type MeteredRule,
+  meteredEpochs,
+  meteredRuleHash,
+  meteredTermsDigest,
+  PREPAID_TERMS_PATH,
+  parseTermsAnswer,
+  ruleOfRequest,
+  type SignedMeteredTerms,
+  verifyTermsSignature,
+} from "../../index.ts";
+import { ask, saidIn } from "../ask.ts";
+import type { PrepaidBook } from "../book.ts";
+import { PrepaidError } from "../errors.ts";
+import type { ConflictingTerms } from "./book.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * What the 402 of a metered route says; undefined if the route is not metered.
+ * @param price of a single payment, which is the cap
+ * @throws FetchError CHALLENGE_INVALID
+ */
+export function offeredMeter({ offers, price }: Pick<Challenge, "offers" | "price">): MeteredOffer | undefined {
+  if (!offers.has("metered")) return undefined;
+  const invalid = (why: string, cause?: unknown) =>
+    new FetchError("CHALLENGE_INVALID", `the 402 cannot be paid: its offer of metered credit: ${why}`, {}, { cause });
+  try {
+    const offer = decodeMeteredOffer(offers.get("metered"));
+    if (offer.cap !== price) throw invalid("cap must be the price in base units");
+    return offer;
+  } catch (cause) {
+    if (!(cause instanceof SottoError) || cause instanceof FetchError) throw cause;
+    throw invalid(cause.message, cause);
+  }
+}
+
+const refused = (origin: string, text: string | readonly MessagePart[], cause?: unknown) =>
+  new PrepaidError("PREPAID_TERMS_REFUSED", text, { origin }, { cause });
+
+/** A request as the rule of a route sees it. A HEAD costs as much as its GET. */
+const pricedAs = (method: string): string => (method === "HEAD" ? "GET" : method);
+
+/** The terms of merchants: fetched, checked and pinned. */
+export class Terms {
+  readonly #wallet: PayingWallet;
+  readonly #book: PrepaidBook;
+  readonly #send: typeof fetch;
+
+  /** @param send a fetch with a connection of its own */
+  constructor({ wallet }: PayingCore, book: PrepaidBook, send: typeof fetch) {
+    this.#wallet = wallet;
+    this.#book = book;
+    this.#send = send;
+  }
+
+  /**
+   * The rule that a request agrees to: it is in terms that the recipient's wallet signed for this month, and the 402 names both.
+   * @throws PrepaidError PREPAID_TERMS_REFUSED, PREPAID_TERMS_CONFLICT, PREPAID_UNREACHABLE
+   */
+  async agreed(
+    { url, instructions }: Challenge,
+    offer: MeteredOffer,
+    method: string,
+    signal: AbortSignal | undefined,
+  ): Promise<MeteredRule> {
+    const { origin } = url;
+    const { wallet } = instructions.payment.recipient;
+    const signed = this.#book.metered.termsOf(offer.terms) ?? (await this.#fetched(origin, offer.terms, signal));
+    const { terms } = signed;
+    if (terms.wallet !== wallet) throw refused(origin, `the terms of ${origin} are of another wallet than its 402`);
+    const month = epochOf(this.#wallet.now());
+    // Around midnight, the server's month may differ from this clock's.
+    if (![month, laterEpoch(month, -1), laterEpoch(month, 1)].some((each) => meteredEpochs(terms).includes(each)))
+      throw refused(origin, `the terms of ${origin} are not for ${month}`);
+    const rule = ruleOfRequest(terms, { method: pricedAs(method), target: url.pathname + url.search });
+    if (rule === undefined || meteredRuleHash(rule) !== offer.rule || rule.cap !== offer.cap)
+      throw refused(origin, `a 402 of ${origin} names another rule than its signed terms have for the request`);
+    return rule;
+  }
+
+  async #fetched(origin: string, digest: string, signal: AbortSignal | undefined): Promise<SignedMeteredTerms> {
+    await this.refresh(origin, signal);
+    const found = this.#book.metered.termsOf(digest);
+    if (found !== undefined) return found;
+    throw refused(origin, `a 402 of ${origin} names terms that ${origin} does not show`);
+  }
+
+  /** Fetches, checks and pins the terms of an origin. @throws as `agreed` */
+  async refresh(origin: string, signal?: AbortSignal): Promise<void> {
+    const name = `${origin}${PREPAID_TERMS_PATH}`;
+    const limits = { name, maxBytes: MAX_TERMS_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, signal };
+    const answer = await ask(this.#send, name, {}, limits);
+    if (answer.status !== 200)
+      throw refused(origin, message`${origin} shows no terms of its metered routes: ${saidIn(answer)}`);
+    const found = parseTerms(origin, new TextDecoder().decode(answer.body));
+    for (const signed of found) {
+      if (this.#book.metered.termsOf(meteredTermsDigest(signed.terms)) !== undefined) continue;
+      const { chainId, pool } = this.#wallet.pool;
+      const { terms } = signed;
+      if (terms.chainId !== chainId || terms.pool !== pool || terms.origin !== origin)
+        throw refused(origin, `terms of ${origin} are for another chain, pool or origin`);
+      if (!(await this.#isSigned(signed, signal)))
+        throw refused(origin, `terms of ${origin} are not signed by the wallet that they name`);
+    }
+    const conflict = await this.#book.metered.pin(found);
+    if (conflict !== undefined) throw await this.#stop(origin, conflict);
+  }
+
+  async #isSigned(signed: SignedMeteredTerms, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      return await verifyTermsSignature(signed, signatureCall(abortable(this.#wallet.chain, signal)));
+    } catch (cause) {
+      // An unreachable node is not the merchant's fault.
+      if (cause instanceof SottoError && cause.code === "BINDING_SIGNATURE_INVALID") return false;
+      throw cause;
+    }
+  }
+
+  #stop(origin: string, { epoch, routes, first, second }: ConflictingTerms): Promise<PrepaidError> {
+    const [{ method, path }] = routes;
+    const text = `${origin} signed two rules for ${method} ${path} in ${epoch}: payers would pay different prices`;
+    const terms = [first, second].map(encodeSignedTerms);
+    const at = this.#wallet.now();
+    return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, at, evidence: [], terms });
+  }
+}
+
+function parseTerms(origin: string, text: string): readonly SignedMeteredTerms[] {
+  try {
+    return parseTermsAnswer(text);
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw refused(origin, message`${origin} answers with invalid terms: ${cause}`, cause);
+  }
+}

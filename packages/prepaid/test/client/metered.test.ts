@@ -1,0 +1,285 @@
+// Metered credit of the client, against a merchant in memory with real keys and checks.
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { type PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
+import { listCharges } from "../../src/client/list.ts";
+import { mergePrepaid } from "../../src/client/merge.ts";
+import { openPrepaid } from "../../src/client/open.ts";
+import type { ChargeEvent } from "../../src/client/options.ts";
+import { type ChargeReceipt, PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH } from "../../src/index.ts";
+import { MeteredWorld, RULE } from "./support/metered-merchant.ts";
+import { ORIGIN } from "./support/world.ts";
+
+type Wrapping = Parameters<MeteredWorld["wrap"]>;
+
+const LOST = () => {
+  throw new TypeError("fetch failed");
+};
+
+describe("a metered route", function () {
+  slow(this, "private payments for packs, blinded and signed");
+  let scene: MeteredWorld;
+  let book: PrepaidBook;
+  let charges: ChargeEvent[];
+  beforeEach(async () => {
+    scene = await MeteredWorld.open();
+    book = await prepaidBookOf(scene.payer.store);
+    charges = [];
+  });
+
+  const settings = (changes: Wrapping[0] = {}): Wrapping[0] => ({
+    buy: true,
+    maxDelayMs: 1e9,
+    onCharge: (event) => void charges.push(event),
+    ...changes,
+  });
+  const paying = (changes: Wrapping[0] = {}, terms: Wrapping[1] = {}) => scene.wrap(settings(changes), terms);
+  const until = async (holds: () => boolean) => {
+    for (let i = 0; !holds() && i < 1500; i += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(holds()).to.equal(true);
+  };
+  /** Resolves when so many charges are known. */
+  const charged = async (count: number): Promise<readonly bigint[]> => {
+    await until(() => charges.length >= count);
+    return charges.map(({ charge }) => charge);
+  };
+  const held = () =>
+    book
+      .packs(ORIGIN)
+      .flatMap((pack) => new Array<string>(book.left(pack)).fill(pack.value))
+      .sort((a, b) => Number(a) - Number(b));
+  const unspent = async () => (await scene.listed())?.unspent;
+  /** What was paid is what was charged and what the wallet still has. */
+  const assertConserved = async () =>
+    expect(await scene.paid()).to.equal(scene.merchant.charged() + ((await unspent()) ?? 0n));
+  const merge = () => mergePrepaid(scene.merchant.fetch, scene.payer, scene.options(settings()));
+  const stops = () => scene.stop();
+
+  it("buys a single token, charges what was used, and returns the rest", async () => {
+    const pay = paying();
+    expect(await (await pay(`${ORIGIN}/a?b=1`)).text()).to.equal("served /a?b=1");
+    await charged(1);
+    expect(charges[0]).to.include({ origin: ORIGIN, method: "GET", target: "/a?b=1", charge: 3n, change: 7n });
+    expect(charges[0]!.units).to.deep.equal({ output: 2n });
+    expect([await scene.paid(), await unspent()]).to.deep.equal([10n, 7n]);
+    expect(held()).to.deep.equal(["2", "5"]);
+    expect(book.metered.requests()).to.deep.equal([]);
+    const [kept] = await listCharges(scene.payer);
+    expect(kept).to.include({ origin: ORIGIN, target: "/a?b=1", charge: 3n, receipt: charges[0]!.receipt });
+  });
+
+  it("pays twelve small requests with three tokens, because change is merged into tokens of the cap", async () => {
+    scene.merchant.units = {};
+    const pay = paying({ maxDelayMs: 0, buyAfter: 1_000 });
+    for (let i = 1; i <= 12; i += 1) {
+      await (await pay(`${ORIGIN}/${i}`)).text();
+      await charged(i);
+      await merge();
+    }
+    expect(await scene.paid()).to.equal(30n);
+    expect(scene.merchant.charged()).to.equal(12n);
+    expect(scene.merchant.swaps.size).to.be.greaterThan(3);
+    await assertConserved();
+  });
+
+  it("takes tokens of a pack, and never those of before change existed", async () => {
+    await scene.buy();
+    const pack = book.packs(ORIGIN)[0]!;
+    await book.putPack({ ...pack, version: undefined });
+    await (await paying({ buy: false })(`${ORIGIN}/a`)).text();
+    expect(scene.merchant.served.at(-1)?.by).to.equal("proof");
+    await book.putPack(pack);
+    await (await paying({ buy: false })(`${ORIGIN}/b`)).text();
+    expect(scene.merchant.served.at(-1)?.by).to.equal("meter");
+    expect(await charged(1)).to.deep.equal([3n]);
+  });
+
+  it("shows a token again only if the server does not know it, and only for an equal request", async () => {
+    const pay = paying();
+    scene.merchant.misbehave = ({ headers }) => (headers.has("x-payment-token") ? LOST() : undefined);
+    await pay(`${ORIGIN}/a`).catch((error: unknown) => expect(error).to.be.instanceOf(TypeError));
+    await until(() => book.metered.requests()[0]?.state === "unknown");
+    scene.merchant.misbehave = () => undefined;
+    await (await pay(`${ORIGIN}/b`)).text();
+    await charged(1);
+    expect(await scene.paid(), "another request has another token").to.equal(20n);
+    await (await pay(`${ORIGIN}/a`)).text();
+    expect(await charged(2)).to.deep.equal([3n, 3n]);
+    expect(await scene.paid()).to.equal(20n);
+    await assertConserved();
+  });
+
+  it("does not show a token again if the 402 names another rule", async () => {
+    const pay = paying();
+    scene.merchant.misbehave = ({ headers }) => (headers.has("x-payment-token") ? LOST() : undefined);
+    await pay(`${ORIGIN}/a`).catch((error: unknown) => expect(error).to.be.instanceOf(TypeError));
+    await until(() => book.metered.requests()[0]?.state === "unknown");
+    scene.merchant.misbehave = () => undefined;
+    scene.merchant.rule = { ...RULE, base: 2n };
+    await expectRejected("PREPAID_TERMS_REFUSED", () => pay(`${ORIGIN}/a`));
+    expect(scene.merchant.used.size).to.equal(0);
+  });
+
+  it("ends at a merchant that serves a request and denies that its token was spent", async () => {
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_CHANGE_PATH ? Response.json({ code: "METERED_UNKNOWN" }, { status: 404 }) : undefined;
+    const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, scene.options(settings()));
+    await (await paying()(`${ORIGIN}/a`)).text();
+    const { id } = book.metered.requests()[0]!;
+    expect((await metered.claims.claim(id, true)).kind).to.equal("unknown");
+    expect(await unspent(), "another server may know it").to.equal(10n);
+    expect((await metered.claims.denied(id))?.code).to.equal("PREPAID_CHANGE_REFUSED");
+    expect(await stops()).to.equal("PREPAID_CHANGE_REFUSED");
+  });
+
+  it("claims the change of a request whose answer was lost, and an equal request is a new one", async () => {
+    const pay = paying();
+    scene.merchant.misbehave = async ({ headers }, answer) => {
+      if (!headers.has("x-payment-token")) return undefined;
+      await answer();
+      return LOST();
+    };
+    await pay(`${ORIGIN}/a`).catch((error: unknown) => expect(error).to.be.instanceOf(TypeError));
+    scene.merchant.misbehave = () => undefined;
+    await (await pay(`${ORIGIN}/a`)).text();
+    expect(await charged(2)).to.deep.equal([3n, 3n]);
+    expect([scene.merchant.rows.size, await unspent()]).to.deep.equal([2, 14n]);
+    await assertConserved();
+  });
+
+  it("returns the whole cap of a request that failed, and does not show its token again", async () => {
+    scene.merchant.status = 500;
+    expect((await paying()(`${ORIGIN}/a`)).status).to.equal(500);
+    expect(await charged(1)).to.deep.equal([0n]);
+    expect([held(), scene.merchant.rows.size]).to.deep.equal([["10"], 1]);
+  });
+
+  it("claims the change of a stream once it ends", async () => {
+    scene.merchant.streams = true;
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await until(() => scene.merchant.targets().filter((target) => target === PREPAID_CHANGE_PATH).length >= 2);
+    expect([charges.length, await unspent()]).to.deep.equal([0, 10n]);
+    scene.merchant.end();
+    expect(await charged(1)).to.deep.equal([3n]);
+  });
+
+  it("claims in the next process what this one left open", async () => {
+    scene.merchant.streams = true;
+    await (await paying()(`${ORIGIN}/a`)).text();
+    scene.merchant.end();
+    const merged = await merge();
+    expect(merged.charges.map(({ charge }) => charge)).to.deep.equal([3n]);
+    expect(held()).to.deep.equal(["2", "5"]);
+  });
+
+  it("repeats a claim and a swap whose answers were lost, and gets the same tokens", async () => {
+    scene.merchant.units = {};
+    let lost = 0;
+    scene.merchant.misbehave = async ({ target }, answer) => {
+      if (![PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH].includes(target) || lost % 2 === 1) {
+        lost += target.startsWith("/.well-known") ? 1 : 0;
+        return undefined;
+      }
+      lost += 1;
+      await answer();
+      return LOST();
+    };
+    const pay = paying({ maxDelayMs: 0 });
+    for (let i = 1; i <= 3; i += 1) {
+      await (await pay(`${ORIGIN}/${i}`)).text();
+      await charged(i);
+    }
+    await until(() => scene.merchant.swaps.size > 0 && book.metered.swaps().length === 0);
+    await assertConserved();
+  });
+
+  const lies: Record<string, (receipt: ChargeReceipt) => ChargeReceipt> = {
+    "charges more than the units cost": (receipt) => ({ ...receipt, charge: 4n, change: 6n }),
+    "keeps a part of the change": (receipt) => ({ ...receipt, change: 6n }),
+    "is for another request": (receipt) => ({ ...receipt, target: "/other" }),
+    "is for another token": (receipt) => ({ ...receipt, token: `0x${"11".repeat(32)}` }),
+    "names another rule": (receipt) => ({ ...receipt, rule: `0x${"11".repeat(32)}` }),
+    "counts a unit without a price": (receipt) => ({ ...receipt, units: { input: 1n } }),
+    "is of a month without a receipt key": (receipt) => ({ ...receipt, epoch: "2031-01" }),
+  };
+  for (const [title, forge] of Object.entries(lies))
+    it(`ends at a merchant whose receipt ${title}, and keeps the receipt`, async () => {
+      scene.merchant.forge = forge;
+      const pay = paying();
+      await (await pay(`${ORIGIN}/a`)).text();
+      await until(() => book.origin(ORIGIN).stopped !== null);
+      expect(await stops()).to.equal("PREPAID_RECEIPT_INVALID");
+      expect(book.origin(ORIGIN).stopped?.receipts).to.have.length(1);
+      const paid = await scene.paid();
+      await expectRejected("PREPAID_STOPPED", () => pay(`${ORIGIN}/b`));
+      expect(await scene.paid()).to.equal(paid);
+    });
+
+  it("is not paid if its 402 names another rule than the signed terms", async () => {
+    scene.merchant.rule = { ...RULE, base: 2n };
+    await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
+    expect([await scene.paid(), scene.merchant.used.size]).to.deep.equal([0n, 0]);
+  });
+
+  it("is not paid after its merchant signed a second rule for the month", async () => {
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await charged(1);
+    scene.merchant.rule = { ...RULE, base: 2n };
+    scene.merchant.terms.push(await scene.merchant.signTerms());
+    await expectRejected("PREPAID_TERMS_CONFLICT", () => paying()(`${ORIGIN}/b`));
+    expect(await stops()).to.equal("PREPAID_TERMS_CONFLICT");
+    expect(book.origin(ORIGIN).stopped?.terms).to.have.length(2);
+  });
+
+  it("is not paid if another account signed its terms", async () => {
+    const [signed] = scene.merchant.terms;
+    const other = await MeteredWorld.open({}, scene.world);
+    scene.merchant.terms = [{ ...signed!, signature: other.merchant.terms[0]!.signature }];
+    await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
+  });
+
+  it("counts the charge against the limits of a day, and the cap while the charge is not known", async () => {
+    await scene.buy();
+    const pay = paying({ buy: false }, { maxPerDay: 15n });
+    await (await pay(`${ORIGIN}/1`)).text();
+    await charged(1);
+    await (await pay(`${ORIGIN}/2`)).text();
+    await charged(2);
+    await expectRejected("DAY_LIMIT_EXCEEDED", () => pay(`${ORIGIN}/3`));
+    const more = paying({ buy: false }, { maxPerDay: 16n });
+    await (await more(`${ORIGIN}/4`)).text();
+    await charged(3);
+  });
+
+  it("stops at a merchant that refuses a fresh token", async () => {
+    const pay = paying();
+    scene.merchant.misbehave = async (seen) =>
+      seen.headers.has("x-payment-token") ? Response.json({ error: "no" }, { status: 402 }) : undefined;
+    await expectRejected("PREPAID_TOKEN_REFUSED", () => pay(`${ORIGIN}/a`));
+    expect(await stops()).to.equal("PREPAID_TOKEN_REFUSED");
+  });
+
+  it("shows the same token again while the server answers that it did not take it", async () => {
+    let asked = 0;
+    scene.merchant.misbehave = ({ headers }) => {
+      if (!headers.has("x-payment-token") || asked >= 2) return undefined;
+      asked += 1;
+      return Response.json({}, { status: 402, headers: { "retry-after": "0" } });
+    };
+    await (await paying()(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+    expect(await scene.paid()).to.equal(10n);
+  });
+
+  it("ends at a merchant that returns a wrong signature as change", async () => {
+    scene.merchant.misbehave = async ({ target, body }, answer) => {
+      if (target !== PREPAID_CHANGE_PATH || !new TextDecoder().decode(body).includes("batch")) return undefined;
+      const json = (await (await answer()).json()) as { signatures: string };
+      return Response.json({ ...json, signatures: `AAAA${json.signatures.slice(4)}` });
+    };
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await until(() => book.origin(ORIGIN).stopped !== null);
+    expect(await stops()).to.equal("PREPAID_SIGNATURES_INVALID");
+  });
+});
