@@ -3,6 +3,7 @@
 import { Agent } from "node:http";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import type { Decision } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { expect } from "chai";
@@ -74,6 +75,33 @@ for (const [name, { start, send }] of SERVERS)
         const exchange = ask(method);
         expect([await exchange.status(), await exchange.body()]).to.deep.equal([status, ""]);
         expect(await reports()).to.deep.equal([status, "complete"]);
+      }
+    });
+
+    it("is known as a whole before the headers leave, except that of a stream", async () => {
+      const statuses: number[] = [];
+      const finalHeaders = (status: number) => {
+        statuses.push(status);
+        return { "x-final": String(status) };
+      };
+      paywall.judges(() => ({ ...paywall.paidUntilEnd(), finalHeaders }) as Decision);
+      const isResponse = /^Hono|^fetch/.test(name);
+      const parts = async function* () {
+        yield "part";
+      };
+      for (const [sold, isWhole] of [
+        [{ status: 200, text: "the goods" }, !isResponse],
+        [{ status: 503, text: "an error" }, !isResponse],
+        [{ status: 204, text: "" }, true],
+        [{ status: 200, text: "", parts: parts() }, false],
+      ] as const) {
+        statuses.length = 0;
+        sell = () => sold;
+        const exchange = ask();
+        const { status } = sold;
+        await exchange.body();
+        const expected = isWhole ? [[status], String(status)] : [[], undefined];
+        expect([statuses, (await exchange.headers())["x-final"]], `${status} ${isWhole}`).to.deep.equal(expected);
       }
     });
 

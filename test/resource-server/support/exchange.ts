@@ -1,12 +1,13 @@
 // One request on a connection of its own, over HTTP/1.1 or HTTP/2, which a test can cut at any time.
 import { once } from "node:events";
-import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { type ClientHttp2Stream, connect } from "node:http2";
 import { text } from "node:stream/consumers";
 
 export interface Exchange {
   /** The status of the response, once its headers arrive. */
   status(): Promise<number>;
+  headers(): Promise<IncomingHttpHeaders>;
   /** The first bytes of the body. */
   firstPart(): Promise<string>;
   /** The body, once it is complete. */
@@ -26,6 +27,7 @@ export function overHttp1(url: string, method = "GET", agent: Agent | false = fa
   response.catch(() => undefined);
   return {
     status: async () => (await response).statusCode!,
+    headers: async () => (await response).headers,
     firstPart: async () => String((await once(await response, "data"))[0]),
     body: async () => text(await response),
     leave: async () => {
@@ -43,10 +45,11 @@ export function overHttp2(url: string, method = "GET"): Exchange {
   const stream: ClientHttp2Stream = session.request({ ":path": pathname, ":method": method });
   stream.on("error", () => undefined);
   stream.on("close", () => session.close());
-  const response = once(stream, "response").then(([lines]) => lines as { ":status"?: number });
+  const response = once(stream, "response").then(([lines]) => lines as IncomingHttpHeaders & { ":status"?: number });
   response.catch(() => undefined);
   return {
     status: async () => (await response)[":status"]!,
+    headers: () => response,
     firstPart: async () => String((await once(stream, "data"))[0]),
     body: async () => text(stream),
     leave: async () => {

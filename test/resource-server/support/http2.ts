@@ -34,9 +34,10 @@ const onNode: StartServer = async (paywall, sell) => {
       const sale: Sale = { payment: asked.payment, method: request.method, header, body: async () => "" };
       try {
         const { status, text, parts } = await sell(sale);
+        response.statusCode = status;
+        if (parts === undefined) return void response.end(text);
         response.writeHead(status);
-        if (parts === undefined) response.end(text);
-        else pipeline(parts, response.stream, () => undefined);
+        pipeline(parts, response.stream, () => undefined);
       } catch {
         response.writeHead(500).end();
       }

@@ -1,9 +1,10 @@
 // Fastify 5.
 
+import { isBytes } from "@sotto/protocol";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { isPreflight } from "../paywall/cors.ts";
 import type { MethodPath, Payment } from "../paywall/types.ts";
-import { reportUnstarted } from "./end.ts";
+import { type Paid, reportUnstarted } from "./end.ts";
 import { HTML_TYPE, JSON_TYPE, mergedHeader } from "./headers.ts";
 import { isEnded, nodeRequest, replaceHeader, reportOutcome } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -92,6 +93,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   app.addHook("onClose", () => paywall.close());
   if (await paywall.answersPreflights()) addPreflightRoutes(app);
   addMethodRoutes(app, await paywall.paths());
+  const finalHeaders = new WeakMap<FastifyReply, NonNullable<Paid["finalHeaders"]>>();
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The earliest hook, so that Fastify does not read the body of an unpaid request.
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
@@ -123,8 +125,17 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
       return reply.hijack();
     }
     setHeaders(reply, decision.headers);
-    reportOutcome(reply.raw, decision);
+    // Fastify writes the headers before it ends a response, so the hook below sets the final ones.
+    reportOutcome(reply.raw, { ...decision, finalHeaders: undefined });
+    if (decision.finalHeaders !== undefined) finalHeaders.set(reply, decision.finalHeaders);
     request.payment = decision.payment;
+  });
+  app.addHook("onSend", async (_request, reply, payload) => {
+    const headersOf = finalHeaders.get(reply);
+    const isWhole = payload === null || payload === undefined || typeof payload === "string" || isBytes(payload);
+    if (headersOf === undefined || !isWhole) return;
+    finalHeaders.delete(reply);
+    setHeaders(reply, headersOf(reply.statusCode));
   });
 };
 

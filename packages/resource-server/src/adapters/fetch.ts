@@ -2,7 +2,7 @@
 import { readBody } from "@sotto/protocol";
 import type { Payment, PaywallRequest } from "../paywall/types.ts";
 import { BODY_MS } from "./body.ts";
-import { createEndReport, reportUnstarted, withReportedEnd } from "./end.ts";
+import { createEndReport, type Paid, reportUnstarted, withReportedEnd } from "./end.ts";
 import { HTML_TYPE, isList, isPaidStatus, mergedHeader, privateCaching } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
@@ -82,6 +82,10 @@ export function receiptHeaders(response: Response, receipt: Readonly<Record<stri
   return Object.entries({ ...receipt, "cache-control": privateCaching(response.headers.get("cache-control")) });
 }
 
+/** A body may be a stream, so only a response without one is known as a whole. */
+export const finalHeadersOf = (response: Response, { finalHeaders }: Paid) =>
+  response.body === null && response.status >= 200 ? (finalHeaders?.(response.status) ?? {}) : {};
+
 /** @param response the result of `withHeaders`, whose headers can be changed */
 function withReceipt(response: Response, receipt: Readonly<Record<string, string>> | undefined): Response {
   for (const [name, value] of receiptHeaders(response, receipt)) response.headers.set(name, value);
@@ -135,7 +139,8 @@ export function withPayment<Rest extends readonly unknown[]>(
       // Response.error() has status 0; servers treat it as a failure.
       const outcome = response.status === 0 ? 500 : response.status;
       await decision.finish(request.signal.aborted ? "aborted" : outcome);
-      const sent = withReceipt(withHeaders(response, decision.headers), decision.receipt);
+      const headers = { ...decision.headers, ...finalHeadersOf(response, decision) };
+      const sent = withReceipt(withHeaders(response, headers), decision.receipt);
       return reportEnd === undefined ? sent : withReportedEnd(sent, request.method, reportEnd);
     } catch (error) {
       await decision.finish(500);

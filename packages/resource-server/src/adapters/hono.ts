@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Payment, PaywallRequest, ResponseEnd } from "../paywall/types.ts";
 import { createEndReport, reportUnstarted, withReportedEnd } from "./end.ts";
-import { additions, fetchRequest, receiptHeaders, replaceHeader as replaceInRequest } from "./fetch.ts";
+import { additions, fetchRequest, finalHeadersOf, receiptHeaders, replaceHeader as replaceInRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
 import { isEnded, nodeRequest, onEnd, replaceHeader } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
@@ -132,7 +132,8 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       throw error;
     }
     await decision.finish(outcomeOf(c));
-    for (const [name, value] of additions(c.res, decision.headers)) c.header(name, value);
+    const headers = { ...decision.headers, ...finalHeadersOf(c.res, decision) };
+    for (const [name, value] of additions(c.res, headers)) c.header(name, value);
     for (const [name, value] of receiptHeaders(c.res, decision.receipt)) c.header(name, value);
     reportEnd?.();
     return;

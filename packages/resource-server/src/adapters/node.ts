@@ -169,17 +169,28 @@ export function onEnd(response: ServerResponse, callback: (end: ResponseEnd) => 
  * the connection closed before that. It does not wait for the end of the response: a failure is known before
  * the client can retry, and a slow reader cannot outlast the claim. What depends on the end of the response learns it after that.
  */
-export function reportOutcome(response: ServerResponse, { finish, ended, receipt }: Paid): void {
+export function reportOutcome(response: ServerResponse, { finish, ended, receipt, finalHeaders }: Paid): void {
   let reported = false;
   const report = (outcome: number | "aborted"): void => {
     if (reported) return;
     reported = true;
     void finish(outcome);
   };
+  // `end` writes the headers of a response that has none yet, which is then known as a whole.
+  let isWhole = false;
+  if (finalHeaders !== undefined) {
+    const end: (...parts: unknown[]) => ServerResponse = response.end.bind(response) as never;
+    response.end = ((...parts: unknown[]) => {
+      isWhole = true;
+      return end(...parts);
+    }) as typeof response.end;
+  }
   const writeHead: (...parts: unknown[]) => ServerResponse = response.writeHead.bind(response) as never;
   response.writeHead = ((status: number, ...rest: unknown[]) => {
     if (receipt !== undefined && isPaidStatus(status) && !response.headersSent)
       rest = withReceipt(response, receipt, rest);
+    if (isWhole && finalHeaders !== undefined && status >= 200 && !response.headersSent)
+      setHeaders(response, finalHeaders(status));
     const written = writeHead(status, ...rest);
     if (status >= 200) report(status);
     return written;

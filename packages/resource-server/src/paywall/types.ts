@@ -135,6 +135,11 @@ export type Decision =
        */
       readonly receipt?: Readonly<Record<string, string>> | undefined;
       /**
+       * Call it at most once, with the status, if the whole response is known before its headers leave: not for a stream. What
+       * it returns is to be set on the response. The handler can count nothing after it.
+       */
+      readonly finalHeaders?: ((status: number) => Readonly<Record<string, string>>) | undefined;
+      /**
        * Call it once, as soon as the outcome is known, and before the response is complete: with the status, with
        * "unstarted" if the client was gone before the handler started, or with "aborted" if it was gone before the
        * response. A status of 500 or above, "unstarted" and "aborted" release a payment, three times in total; any
