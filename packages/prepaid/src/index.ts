@@ -51,6 +51,15 @@ export {
   verifyReceipt,
   type WireReceipt,
 } from "./core/metered/receipt.ts";
+export {
+  decodeReceiptKeyFile,
+  encodeReceiptKeyFile,
+  MAX_RECEIPT_KEY_FILE_BYTES,
+  type ReceiptKeyFile,
+  type ReceiptSecret,
+  receiptKeyOf,
+  type WireReceiptKeyFile,
+} from "./core/metered/receipt-keys.ts";
 export type { MeteredRequest, MeteredRoute } from "./core/metered/route.ts";
 export {
   assertMeteredRule,

@@ -40,15 +40,14 @@ export interface PrepaidTerms {
 }
 
 /** Parses a file's JSON. Errors contain no part of its content, which may be secret. */
-function readJson(path: string, where: string): unknown {
+function readJson(path: string, where: string, maxBytes: number): unknown {
   let text: Buffer;
   try {
     text = readFileSync(path);
   } catch (cause) {
     throw invalidOption(`${where}: the file ${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`);
   }
-  if (text.length > MAX_PREPAID_KEY_FILE_BYTES)
-    throw invalidOption(`${where}: the file ${path} has more than ${MAX_PREPAID_KEY_FILE_BYTES} bytes`);
+  if (text.length > maxBytes) throw invalidOption(`${where}: the file ${path} has more than ${maxBytes} bytes`);
   try {
     return JSON.parse(text.toString("utf8"));
   } catch {
@@ -56,11 +55,12 @@ function readJson(path: string, where: string): unknown {
   }
 }
 
-const contentOf = (option: unknown, where: string): unknown =>
-  typeof option === "string" ? readJson(option, where) : option;
+/** The content of an option that is either the path of a JSON file or its content. @throws PaywallError INVALID_OPTION */
+export const readJsonOption = (option: unknown, where: string, maxBytes = MAX_PREPAID_KEY_FILE_BYTES): unknown =>
+  typeof option === "string" ? readJson(option, where, maxBytes) : option;
 
 /** Turns the error of a decoder, which contains no secret, into INVALID_OPTION. */
-function decode<T>(where: string, action: () => T): T {
+export function decodeOption<T>(where: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
@@ -70,8 +70,8 @@ function decode<T>(where: string, action: () => T): T {
 }
 
 function parseSchedule(option: unknown, where: string, terms: PrepaidTerms): SignedSchedule {
-  const content = contentOf(option, where);
-  const signed = decode(where, () => decodeSignedSchedule(content));
+  const content = readJsonOption(option, where);
+  const signed = decodeOption(where, () => decodeSignedSchedule(content));
   const { origin, wallet, chainId, pool } = signed.schedule;
   const differs = (what: string, found: unknown, expected: unknown) =>
     invalidOption(`${where} is for the ${what} ${String(found)}, but this paywall has ${String(expected)}`);
@@ -84,8 +84,8 @@ function parseSchedule(option: unknown, where: string, terms: PrepaidTerms): Sig
 
 function parseKeys(option: unknown, origin: string): PrepaidKeyFile | undefined {
   if (option === undefined) return undefined;
-  const content = contentOf(option, "prepaid.keys");
-  const file = decode("prepaid.keys", () => decodePrepaidKeyFile(content));
+  const content = readJsonOption(option, "prepaid.keys");
+  const file = decodeOption("prepaid.keys", () => decodePrepaidKeyFile(content));
   if (file.origin !== origin)
     throw invalidOption(`prepaid.keys are for the origin ${file.origin}, but this paywall has ${origin}`);
   return file;
@@ -102,7 +102,7 @@ function parseStore({ store }: PrepaidOptions, terms: PrepaidTerms): string {
 }
 
 function parseEpoch(epoch: unknown): string | undefined {
-  return epoch === undefined ? undefined : decode("prepaid.closedBefore", () => laterEpoch(epoch as string, 0));
+  return epoch === undefined ? undefined : decodeOption("prepaid.closedBefore", () => laterEpoch(epoch as string, 0));
 }
 
 /** @throws PaywallError INVALID_OPTION */

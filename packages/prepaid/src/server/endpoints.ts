@@ -42,8 +42,8 @@ import { prepaidError } from "./responses.ts";
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
 /** Lower case. */
 const PROOF_HEADER = "x-payment-proof";
-/** How long other programs may cache the schedules, seconds. */
-const KEYS_MAX_AGE = 300;
+/** How long other programs may cache schedules and terms, seconds. */
+export const KEYS_MAX_AGE = 300;
 
 const refuse = (...error: Parameters<typeof prepaidError>): never => {
   throw new Refusal(prepaidError(...error));

@@ -55,4 +55,56 @@ export const PREPAID_SERVER_ERRORS = {
     cause: "Too many packs are being signed, or the server's store, service or chain does not answer.",
     http: 503,
   },
+  METERED_TERMS_NOT_SIGNED: {
+    means: "The recipient's wallet did not sign the terms of metered routes.",
+    cause: "Another account signed, the terms were changed after signing, or they are for another recipient.",
+  },
+  METER_ENDED: {
+    means: "A handler counted after its request had ended, so nothing was counted.",
+    cause: "The client is gone, the response was complete, or the request ran longer than `maxSeconds`.",
+    remedy: "Stop the work when `payment.meter.add` returns false or throws.",
+  },
+  METERED_REQUEST_INVALID: {
+    means: "The body of a claim of change or of a swap is malformed, or its batch does not fit.",
+    cause: "The client has another version, or a proxy changed or shortened the request.",
+    http: 400,
+    remedy: "Send the batch of the canonical change, or one of the swaps.",
+  },
+  METERED_CLAIM_INVALID: {
+    means:
+      "A claim of change is not signed with the key of its token, or a token of a swap is not signed by this server.",
+    cause: "Somebody else saw the token and claims its change, or the claim was changed on its way.",
+    http: 403,
+    remedy: "Sign the claim with the token's own key, for this origin and batch.",
+  },
+  METERED_UNKNOWN: {
+    means: "No request of a metered route was paid with this token at this server, or the server signs no change.",
+    cause: "The request never arrived, or it was refused before its token was spent.",
+    http: 404,
+    remedy: "The token is unspent: it can be shown for the same request.",
+  },
+  METERED_RUNNING: {
+    means: "The request that a token paid for still runs, so its charge is not final.",
+    cause: "The change was claimed before the response was complete, or the server was stopped during the request.",
+    http: 409,
+    remedy: "Wait for `retry-after`, then send the same claim.",
+  },
+  METERED_BATCH_OTHER: {
+    means: "The change of a token was signed for another batch of blinded messages. It is signed once.",
+    cause: "The wallet was restored from a backup that is older than its claim.",
+    http: 409,
+    remedy: "Send the batch of the first claim.",
+  },
+  METERED_SPENT: {
+    means: "A token of a swap was spent before. The swap spent nothing.",
+    cause: "Two copies of one wallet spend the same tokens, or the wallet was restored from a backup.",
+    http: 409,
+    remedy: "Swap other tokens.",
+  },
+  METERED_ENDED: {
+    means: "The change of a token, or a swap, is no longer signed.",
+    cause: "The tokens of that month are no longer accepted, or the merchant's store was restored from a backup.",
+    http: 410,
+    remedy: "Buy tokens of the current month. The change is lost.",
+  },
 } satisfies ErrorTable;

@@ -4,7 +4,8 @@
 // the file, or another store, was restored. The store ticks first and the file follows, so that no crash in between looks
 // like a restore.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { invalidOption } from "@sotto/resource-server";
 import type { Progress } from "./store.ts";
 
@@ -29,19 +30,28 @@ export class Guard {
     return progress === undefined || progress.store !== known.store || progress.ticks < known.ticks;
   }
 
-  /** Remembers how far the store has come. Call it only for what the store has committed. @throws Error of the file system */
-  record(progress: Progress): void {
+  /** Whether the store has come further than any known progress: right after it ticked, it has, unless it was restored. */
+  isAhead(progress: Progress | undefined): progress is Progress {
+    return progress !== undefined && !this.isBehind(progress) && progress.ticks !== this.#known?.ticks;
+  }
+
+  /**
+   * Remembers how far the store has come; resolves once it is on disk. Call it only for what the store has committed, and not
+   * again before it is done.
+   * @throws Error of the file system
+   */
+  async record(progress: Progress): Promise<void> {
     this.#known = progress;
     if (this.#path === undefined) return;
     const temporary = `${this.#path}.${process.pid}`;
-    const file = openSync(temporary, "w", 0o600);
+    const file = await open(temporary, "w", 0o600);
     try {
-      writeSync(file, `${JSON.stringify({ version: 1, ...progress })}\n`);
-      fsyncSync(file);
+      await file.writeFile(`${JSON.stringify({ version: 1, ...progress })}\n`);
+      await file.sync();
     } finally {
-      closeSync(file);
+      await file.close();
     }
-    renameSync(temporary, this.#path);
+    await rename(temporary, this.#path);
   }
 }
 

@@ -120,6 +120,11 @@ export class Keyring {
     return this.all.find((key) => key.value === value && this.signs(key, now));
   }
 
+  /** The key for this value and month. */
+  at(value: bigint, epoch: string): Key | undefined {
+    return this.all.find((key) => key.value === value && key.epoch === epoch);
+  }
+
   /** Records that these keys are closed for good. */
   close(ids: Iterable<string>): void {
     for (const id of ids) this.#closed.add(id);

@@ -92,7 +92,8 @@ export const prepaid = (options: PrepaidOptions): PrepaidMethod => createPrepaid
 
 export function createPrepaid(options: PrepaidOptions, { onQuery, onOpen }: PrepaidHooks = {}): PrepaidMethod {
   const opened = new Set<Prepaid>();
-  return {
+  const byCore = new WeakMap<PaywallCore, Prepaid>();
+  const method: PrepaidMethod = {
     name: "prepaid",
     headers: [{ name: PREPAID_HEADER }],
     paths: [
@@ -111,15 +112,24 @@ export function createPrepaid(options: PrepaidOptions, { onQuery, onOpen }: Prep
         onQuery,
       });
       opened.add(one);
+      byCore.set(core, one);
       onOpen?.(one);
       return new OpenPrepaid(core, one, () => opened.delete(one));
     },
     // All of them share one store.
     totals: async () => (await [...opened].at(-1)?.totals()) ?? [],
   };
+  openedBy.set(method, byCore);
+  return method;
 }
 
 const HEADER = PREPAID_HEADER.toLowerCase();
+/** The tokens that a method has opened, by paywall. */
+const openedBy = new WeakMap<PrepaidMethod, WeakMap<PaywallCore, Prepaid>>();
+
+/** The tokens that a method has opened for this paywall. */
+export const openedPrepaid = (method: PrepaidMethod, core: PaywallCore): Prepaid | undefined =>
+  openedBy.get(method)?.get(core);
 
 class OpenPrepaid implements OpenMethod {
   readonly #core: PaywallCore;
@@ -149,14 +159,16 @@ class OpenPrepaid implements OpenMethod {
   }
 
   /** Says which key signs tokens of this price now. */
-  offer({ price }: OfferTerms): Offer | undefined {
+  offer({ price, quote }: OfferTerms): Offer | undefined {
+    // A token pays exact prices only.
+    if (quote !== undefined) return undefined;
     const key = this.#prepaid.keyring.offered(price, this.#core.clock());
     return key === undefined ? undefined : { payment: { tokenKeyId: key.id, value: String(price) } };
   }
 
-  async decide(request: PaywallRequest, { price, resource }: RequestTerms): Promise<Decision | undefined> {
+  async decide(request: PaywallRequest, { price, quote, resource }: RequestTerms): Promise<Decision | undefined> {
     const values = request.header(HEADER);
-    if (values.length === 0) return undefined;
+    if (values.length === 0 || quote !== undefined) return undefined;
     const { clock, report, paid, wallet } = this.#core;
     const began = clock();
     const shown = parseToken(values);
@@ -177,7 +189,7 @@ class OpenPrepaid implements OpenMethod {
 }
 
 /** @returns the token, or the reason why it is none */
-function parseToken(values: readonly string[]): ShownToken | string {
+export function parseToken(values: readonly string[]): ShownToken | string {
   const [header = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;
   return readToken(header) ?? "a prepaid token must be 472 characters of base64url, and of type 2";

@@ -1,11 +1,14 @@
 // Prepaid tokens of one paywall: keys, store, redemption and signing, with the work that is done every ten seconds.
+import { CheckUnavailable } from "@sotto/resource-server";
+import type { Kysely } from "kysely";
 import type { SignedSchedule } from "../index.ts";
 import type { PrepaidConfig } from "./config.ts";
 import { PrepaidServerError } from "./errors.ts";
 import { Guard } from "./guard.ts";
 import type { Key, Keyring } from "./keyring.ts";
+import { auditStore } from "./metered/audit.ts";
 import { Redemption } from "./redemption.ts";
-import type { ClosedRow } from "./schema.ts";
+import type { ClosedRow, PrepaidSchema } from "./schema.ts";
 import { Signer } from "./signer.ts";
 import { PrepaidStore } from "./store.ts";
 
@@ -19,11 +22,11 @@ export interface PrepaidTotals {
   readonly epoch: string;
   /** Value of one token, base units. */
   readonly value: bigint;
-  /** Number of tokens sold. */
+  /** Number of tokens signed: sold, as change, or in swaps. */
   readonly issued: number;
-  /** Number of tokens that paid for a request. */
+  /** Number of tokens that paid for a request, or were swapped. */
   readonly redeemed: number;
-  /** Value that was sold and not redeemed, base units. */
+  /** Value that was signed and not redeemed, base units. */
   readonly outstanding: bigint;
 }
 
@@ -47,6 +50,8 @@ export class Prepaid {
   readonly #guard: Guard;
   readonly #timer: NodeJS.Timeout;
   #ticking: Promise<void> = Promise.resolve();
+  #guarding: Promise<unknown> = Promise.resolve();
+  readonly #beforeClose: (() => Promise<void>)[] = [];
   /** `redemption.spent` at the last tick. */
   #spent = 0;
   #closed = false;
@@ -90,26 +95,73 @@ export class Prepaid {
 
   async #tick(): Promise<void> {
     const { store, keyring } = this;
-    const now = await store.now();
-    let progress = await store.progress();
-    if (this.#guard.isBehind(progress)) {
-      await this.#close(keyring.startedBy(now), "restored");
-      this.#parts.onRestored(
-        new PrepaidServerError(
-          "PREPAID_STORE_RESTORED",
-          "the store of prepaid tokens was restored from a backup or replaced, so it may have forgotten spent tokens: " +
-            "the keys of this epoch and the previous one are closed, and selling resumes with the next epoch",
-        ),
-      );
-    }
-    const spent = this.redemption.spent;
-    if (spent !== this.#spent || progress?.ticks === 0) progress = await store.tick();
-    this.#spent = spent;
-    await this.#close(keyring.endedAt(now), "ended");
-    keyring.close(await store.closed());
-    // The guard follows the store, never the other way round.
-    if (progress !== undefined) this.#guard.record(progress);
+    await this.#alone(async () => {
+      const now = await store.now();
+      let progress = await store.progress();
+      if (this.#guard.isBehind(progress)) await this.#closeRestored(now);
+      const spent = this.redemption.spent;
+      if (spent !== this.#spent || progress?.ticks === 0) progress = await store.tick();
+      this.#spent = spent;
+      await this.#close(keyring.endedAt(now), "ended");
+      keyring.close(await store.closed());
+      // The guard follows the store, never the other way round.
+      if (progress !== undefined) await this.#guard.record(progress);
+    });
     await store.sweep();
+  }
+
+  /** Reads the store's progress and records it in the guard, one action at a time: a late one would look like a restore. */
+  #alone<T>(action: () => Promise<T>): Promise<T> {
+    const next = this.#guarding.catch(() => undefined).then(action);
+    this.#guarding = next;
+    return next;
+  }
+
+  /** Whether this server has a file that notices a restored store. */
+  get hasGuard(): boolean {
+    return this.#parts.config.guard !== undefined;
+  }
+
+  /**
+   * Runs a transaction whose result may leave this server: it resolves once the guard has recorded that the store committed it.
+   * @throws CheckUnavailable if the store was restored or the guard cannot be written; the result must not leave then
+   */
+  commit<T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> {
+    return this.#alone(async () => {
+      const { result, progress } = await this.store.commit(action);
+      if (!this.#guard.isAhead(progress)) {
+        await this.#closeRestored(await this.store.now());
+        throw new CheckUnavailable("PREPAID_STORE_RESTORED");
+      }
+      await this.#guard.record(progress);
+      return result;
+    });
+  }
+
+  /**
+   * Resolves once the guard has recorded everything that this server has read so far, so that it may leave.
+   * @throws CheckUnavailable if the store was restored; Error of the file system
+   */
+  recordRead(): Promise<void> {
+    return this.#alone(async () => {
+      const progress = await this.store.progress();
+      if (progress === undefined || this.#guard.isBehind(progress)) {
+        await this.#closeRestored(await this.store.now());
+        throw new CheckUnavailable("PREPAID_STORE_RESTORED");
+      }
+      if (this.#guard.isAhead(progress)) await this.#guard.record(progress);
+    });
+  }
+
+  async #closeRestored(now: number): Promise<void> {
+    await this.#close(this.keyring.startedBy(now), "restored");
+    this.#parts.onRestored(
+      new PrepaidServerError(
+        "PREPAID_STORE_RESTORED",
+        "the store of prepaid tokens was restored from a backup or replaced, so it may have forgotten spent tokens: " +
+          "the keys of this epoch and the previous one are closed, and selling resumes with the next epoch",
+      ),
+    );
   }
 
   async #close(keys: readonly Key[], reason: ClosedRow["reason"]): Promise<void> {
@@ -120,19 +172,26 @@ export class Prepaid {
 
   /** Tokens by key. It counts rows, so do not call it for every request. */
   async totals(): Promise<readonly PrepaidTotals[]> {
-    return (await this.store.totals()).flatMap(({ keyId, issued, redeemed }) => {
-      const key = this.keyring.find(keyId);
-      if (key === undefined) return [];
-      const { epoch, value } = key;
-      return [{ key: keyId, epoch, value, issued, redeemed, outstanding: value * BigInt(issued - redeemed) }];
+    const { keys } = await auditStore(this.store, this.keyring.all);
+    return keys.map(({ key, epoch, value, sold, change, swappedIn, unspent }) => {
+      const issued = sold + change + swappedIn;
+      const count = (sum: bigint) => Number(sum / value);
+      return { key, epoch, value, issued: count(issued), redeemed: count(issued - unspent), outstanding: unspent };
     });
+  }
+
+  /** Runs an action before the store is closed. */
+  beforeClose(action: () => Promise<void>): void {
+    this.#beforeClose.push(action);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await Promise.all(this.#beforeClose.map((action) => action()));
     clearInterval(this.#timer);
     await this.#ticking.catch(() => undefined);
+    await this.#guarding.catch(() => undefined);
     await this.redemption.end();
     await this.signer.close();
     await this.store.end();

@@ -1,6 +1,7 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
 import { CheckFailed } from "@sotto/resource-server";
 import type { Key, Keyring } from "./keyring.ts";
+import type { MeteredSpend, MeteredToken } from "./metered/store.ts";
 import type { ShownToken } from "./shown-token.ts";
 import { Spender } from "./spender.ts";
 import { type PrepaidStore, type Spend, spendId } from "./store.ts";
@@ -21,6 +22,14 @@ export interface SpentToken {
    * the first call counts. Never rejects.
    */
   finish(outcome: number | "aborted" | "unstarted"): Promise<void>;
+}
+
+/** A token that was spent for a request of a metered route. */
+export interface SpentForMeter extends MeteredToken {
+  readonly id: string;
+  readonly key: Key;
+  /** The order that spent it. */
+  readonly holder: string;
 }
 
 export interface RedemptionParts {
@@ -49,8 +58,8 @@ export class Redemption {
 
   constructor(parts: RedemptionParts) {
     this.#parts = parts;
-    const { keyring, store, onError } = parts;
-    this.#spender = new Spender({ keys: keyring.all, store, onError });
+    const { keyring, store, clock, onError } = parts;
+    this.#spender = new Spender({ keys: keyring.all, store, clock, onError });
   }
 
   /**
@@ -59,11 +68,7 @@ export class Redemption {
    *   CheckUnavailable
    */
   async redeem(token: ShownToken, { method, target, price }: TokenUse): Promise<SpentToken> {
-    const { keyring, challengeDigest, clock } = this.#parts;
-    const key = keyring.find(token.keyId);
-    if (key === undefined || !keyring.redeems(key, clock())) throw new CheckFailed("PREPAID_KEY");
-    if (key.value !== price) throw new CheckFailed("PREPAID_VALUE");
-    if (token.challengeDigest !== challengeDigest) throw new CheckFailed("PREPAID_CHALLENGE");
+    const key = this.#check(token, price);
     const spend = { keyId: key.id, nonce: token.nonce, opens: `${method} ${target}` };
     const id = spendId(spend);
     // Its handler may still fail, and then the token opens the same request again.
@@ -77,6 +82,35 @@ export class Redemption {
     this.spent += 1;
     this.#running.set(id, spend);
     return { id: `prepaid:${id}`, key, finish: this.#finish(id, spend, holder) };
+  }
+
+  /**
+   * Checks and spends a token for a request of a metered route. It is never returned, and nothing opens the request again.
+   * @param meteredOf what is stored with the token
+   * @throws CheckFailed PREPAID_KEY, PREPAID_VALUE, PREPAID_CHALLENGE, PREPAID_SIGNATURE, PREPAID_SPENT, the errors of
+   *   `meteredOf`; CheckUnavailable
+   */
+  async redeemMetered(
+    token: ShownToken,
+    { method, target, price }: TokenUse,
+    meteredOf: (key: Key) => MeteredSpend,
+  ): Promise<SpentForMeter> {
+    const key = this.#check(token, price);
+    const spend = { keyId: key.id, nonce: token.nonce, opens: `${method} ${target}`, metered: meteredOf(key) };
+    const holder = await this.#spender.spend(token.header, spend);
+    if (holder === undefined) throw new CheckFailed("PREPAID_SPENT");
+    this.spent += 1;
+    return { id: `prepaid:${spendId(spend)}`, key, keyId: key.id, nonce: token.nonce, holder };
+  }
+
+  /** The checks that need no signature. */
+  #check(token: ShownToken, price: bigint): Key {
+    const { keyring, challengeDigest, clock } = this.#parts;
+    const key = keyring.find(token.keyId);
+    if (key === undefined || !keyring.redeems(key, clock())) throw new CheckFailed("PREPAID_KEY");
+    if (key.value !== price) throw new CheckFailed("PREPAID_VALUE");
+    if (token.challengeDigest !== challengeDigest) throw new CheckFailed("PREPAID_CHALLENGE");
+    return key;
   }
 
   async #spend(id: string, header: string, spend: Spend): Promise<string | undefined> {

@@ -41,7 +41,54 @@ export interface ProgressRow {
   ticks: number;
 }
 
+/** What a token paid for at a metered route. Kept until the tokens of its change are no longer accepted. */
+export interface MeteredRow {
+  key_id: string;
+  /** base64url, 43 characters. */
+  nonce: string;
+  /** Value of the token, base units, decimal. */
+  cap: string;
+  /** The rule as JSON. */
+  rule: string;
+  method: string;
+  target: string;
+  /** The month in which the token was spent: its receipt key signs. */
+  epoch: string;
+  /** The month whose keys sign the change. */
+  change_epoch: string;
+  /** charged: units and charge are final. */
+  state: "running" | "charged";
+  /** ms, by the database's clock: from then on the last checkpoint is final. */
+  deadline: number;
+  /** Counts by name as JSON. */
+  units: string;
+  /** Base units, decimal. */
+  charge: string;
+  /** SHA-256 of the first batch of blinded messages, hex with 0x; null until change is claimed. */
+  batch: string | null;
+  signatures: Uint8Array | null;
+  /** The signed receipt as JSON; null until it is asked for. */
+  receipt: string | null;
+  /** Unique id of the order that spent the token. */
+  holder: string;
+}
+
+/** A swap that was signed: replays get the stored signatures. Deleted after the key of the new tokens was closed. */
+export interface SwapRow {
+  /** See `swapHash`, hex with 0x. */
+  hash: string;
+  /** The key of the new tokens. */
+  key_id: string;
+  /** Number of new tokens. */
+  count: number;
+  /** The keys of the spent tokens, as a JSON array. */
+  spent: string;
+  signatures: Uint8Array;
+}
+
 export interface PrepaidSchema {
+  prepaid_metered: MeteredRow;
+  prepaid_swap: SwapRow;
   prepaid_token: TokenRow;
   prepaid_pack: PackRow;
   prepaid_closed: ClosedRow;
@@ -81,6 +128,38 @@ export const PREPAID_MIGRATIONS: Migrations = {
         .addColumn("id", "integer", (column) => column.primaryKey())
         .addColumn("store", "text", (column) => column.notNull())
         .addColumn("ticks", "bigint", (column) => column.notNull())
+        .execute();
+    },
+  },
+  "002_metered": {
+    async up(db) {
+      await db.schema
+        .createTable("prepaid_metered")
+        .addColumn("key_id", "text", (column) => column.notNull())
+        .addColumn("nonce", "text", (column) => column.notNull())
+        .addColumn("cap", "text", (column) => column.notNull())
+        .addColumn("rule", "text", (column) => column.notNull())
+        .addColumn("method", "text", (column) => column.notNull())
+        .addColumn("target", "text", (column) => column.notNull())
+        .addColumn("epoch", "text", (column) => column.notNull())
+        .addColumn("change_epoch", "text", (column) => column.notNull())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addColumn("deadline", "bigint", (column) => column.notNull())
+        .addColumn("units", "text", (column) => column.notNull())
+        .addColumn("charge", "text", (column) => column.notNull())
+        .addColumn("batch", "text")
+        .addColumn("signatures", sql`bytea`)
+        .addColumn("receipt", "text")
+        .addColumn("holder", "text", (column) => column.notNull())
+        .addPrimaryKeyConstraint("prepaid_metered_key", ["key_id", "nonce"])
+        .execute();
+      await db.schema
+        .createTable("prepaid_swap")
+        .addColumn("hash", "text", (column) => column.primaryKey())
+        .addColumn("key_id", "text", (column) => column.notNull())
+        .addColumn("count", "integer", (column) => column.notNull())
+        .addColumn("spent", "text", (column) => column.notNull())
+        .addColumn("signatures", sql`bytea`, (column) => column.notNull())
         .execute();
     },
   },

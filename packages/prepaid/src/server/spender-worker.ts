@@ -4,6 +4,7 @@ import { type KeyObject, verify } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
 import type { PREPAID_TOKEN_LAYOUT } from "../index.ts";
+import type { MeteredSpend } from "./metered/store.ts";
 import { carryOut } from "./thread.ts";
 
 export interface SpenderData {
@@ -20,6 +21,8 @@ export interface SpendOrder {
   readonly tokens: string;
   /** Recorded with each token that this order spends. */
   readonly holder: string;
+  /** Only if tokens pay for requests of metered routes: what to store with each, and the time, ms. */
+  readonly metered?: { readonly now: number; readonly spends: readonly (MeteredSpend | undefined)[] } | undefined;
 }
 
 /** Each list has one entry for each token. */
@@ -36,12 +39,13 @@ interface Token {
   readonly nonce: string;
   readonly holder: string;
   readonly isSigned: boolean;
+  readonly metered: (MeteredSpend & { readonly now: number }) | undefined;
 }
 
 const { keys, layout, database: path } = workerData as SpenderData;
 
 /** Verifies the tokens of an order. @throws Error if a token's key is unknown */
-function read({ tokens, holder }: SpendOrder): Token[] {
+function read({ tokens, holder, metered: { now, spends } = { now: 0, spends: [] } }: SpendOrder): Token[] {
   // The size of a token is a multiple of three bytes, so the texts join without padding.
   const all = Buffer.from(tokens, "base64url");
   return Array.from({ length: all.length / layout.end }, (_, i) => {
@@ -51,7 +55,9 @@ function read({ tokens, holder }: SpendOrder): Token[] {
     // Also false for a signature that is not below the modulus. The key names padding and salt itself: Node takes about
     // as long to read them from an object with options as to verify.
     const isSigned = verify("sha384", input, keys.get(keyId)!, signature);
-    return { keyId, nonce: input.toString("base64url", layout.nonce, layout.challengeDigest), holder, isSigned };
+    const nonce = input.toString("base64url", layout.nonce, layout.challengeDigest);
+    const metered = spends[i];
+    return { keyId, nonce, holder, isSigned, metered: metered && { ...metered, now } };
   });
 }
 
@@ -64,13 +70,22 @@ function openSpends(file: string) {
     insert into prepaid_token (key_id, nonce, holder, returns)
     select ?1, ?2, ?3, 0 where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = ?1)
     on conflict do nothing`);
+  const insertMetered = database.prepare(`
+    insert into prepaid_metered
+      (key_id, nonce, cap, rule, method, target, epoch, change_epoch, state, deadline, units, charge, holder)
+    values (?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, '{}', '0', ?)`);
+  const spendOne = ({ isSigned, keyId, nonce, holder, metered }: Token): boolean => {
+    if (!isSigned || Number(insert.run(keyId, nonce, holder).changes) === 0) return false;
+    if (metered === undefined) return true;
+    const { cap, rule, method, target, epoch, changeEpoch, now, durationMs } = metered;
+    insertMetered.run(keyId, nonce, cap, rule, method, target, epoch, changeEpoch, now + durationMs, holder);
+    return true;
+  };
   /** Spends all signed tokens in one durable transaction. */
   return (tokens: readonly Token[]): boolean[] => {
     database.exec("begin immediate");
     try {
-      const spent = tokens.map(
-        ({ isSigned, keyId, nonce, holder }) => isSigned && Number(insert.run(keyId, nonce, holder).changes) > 0,
-      );
+      const spent = tokens.map(spendOne);
       database.exec("commit");
       return spent;
     } catch (error) {

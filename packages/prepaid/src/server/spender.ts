@@ -36,11 +36,13 @@ interface Waiting {
 export interface SpenderParts {
   readonly keys: readonly Key[];
   readonly store: PrepaidStore;
+  readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 }
 
 export class Spender {
   readonly #store: PrepaidStore;
+  readonly #clock: () => number;
   readonly #onError: (error: unknown) => void;
   readonly #thread: Thread<SpendOrder, SpendAnswer>;
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#spendBatch(batch));
@@ -52,8 +54,9 @@ export class Spender {
   #orders = 0;
   #closed = false;
 
-  constructor({ keys, store, onError }: SpenderParts) {
+  constructor({ keys, store, clock, onError }: SpenderParts) {
     this.#store = store;
+    this.#clock = clock;
     this.#onError = onError;
     const data: SpenderData = {
       keys: new Map(keys.map(({ id, publicKey }) => [id, publicKey])),
@@ -87,7 +90,10 @@ export class Spender {
     const holder = `${this.#id}.${++this.#orders}`;
     let answer: SpendAnswer;
     try {
-      answer = await this.#thread.run({ tokens: batch.map(({ header }) => header).join(""), holder });
+      const tokens = batch.map(({ header }) => header).join("");
+      const spends = batch.map(({ spend }) => spend.metered);
+      const metered = spends.some((one) => one !== undefined) ? { now: this.#clock(), spends } : undefined;
+      answer = await this.#thread.run({ tokens, holder, metered });
     } catch (cause) {
       // The thread may have spent them before it ended.
       if (this.#store.file !== undefined) this.#restoreAll(batch, holder);
@@ -122,7 +128,7 @@ export class Spender {
     // Read before the query, because its answer may lack tokens that are restored from now on.
     const unsettled = new Set(before.filter(({ spend }) => this.#unsettled.has(spendId(spend))));
     const again = await this.#store.spendReturned(
-      before.map(({ spend }) => spend),
+      before.flatMap(({ spend }) => (spend.metered === undefined ? [spend] : [])),
       holder,
     );
     for (const [i, waiting] of batch.entries())
@@ -131,7 +137,7 @@ export class Spender {
       else waiting.settle(undefined);
   }
 
-  /** Restores the tokens that a failed batch may have spent. */
+  /** Restores the tokens that a failed batch may have spent. Those of metered routes stay spent, and are charged nothing. */
   #restoreAll(batch: readonly Waiting[], holder: string): void {
     const restoring = Promise.all(batch.map(({ spend }) => this.#restore(spend, holder)));
     this.#restoring.add(restoring);
@@ -143,7 +149,8 @@ export class Spender {
     this.#unsettled.set(id, (this.#unsettled.get(id) ?? 0) + 1);
     for (let attempt = 1; attempt <= MAX_RESTORES && !this.#closed; attempt++)
       try {
-        await this.#store.restore(spend, holder);
+        if (spend.metered === undefined) await this.#store.restore(spend, holder);
+        else await this.#store.metered.update([{ ...spend, holder, units: "{}", charge: "0", ends: true }]);
         break;
       } catch (error) {
         this.#onError(error);

@@ -3,7 +3,8 @@
 import { hash, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
 import { invalidOption } from "@sotto/resource-server";
-import { type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type MeteredSpend, MeteredStore } from "./metered/store.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
 
 /** How often a token may be returned after a failed handler. */
@@ -20,6 +21,8 @@ export interface Spend {
   readonly nonce: string;
   /** Method and target: what the token opens, and opens again if it is returned. */
   readonly opens: string;
+  /** For a metered route: what to store with the token. Such a token is never returned. */
+  readonly metered?: MeteredSpend | undefined;
 }
 
 /** The hash that the store keeps of a returned token's method and target. */
@@ -53,9 +56,12 @@ export class PrepaidStore {
   readonly #database: Database<PrepaidSchema>;
   /** Path of the SQLite database; undefined for PostgreSQL. */
   readonly file: string | undefined;
+  /** What tokens paid for at metered routes, and swaps. */
+  readonly metered: MeteredStore;
 
-  private constructor(database: Database<PrepaidSchema>, { url }: PrepaidStoreOptions) {
+  private constructor(database: Database<PrepaidSchema>, { url, clock }: PrepaidStoreOptions) {
     this.#database = database;
+    this.metered = new MeteredStore(database, clock);
     this.file = database.kind === "sqlite" ? url.slice("sqlite:".length) : undefined;
   }
 
@@ -103,12 +109,17 @@ export class PrepaidStore {
    * @returns the ids (`spendId`) of the tokens that this call spent
    */
   async spend(spends: readonly Spend[], holder: string): Promise<Set<string>> {
+    const shown = spends.map(({ keyId, nonce, metered }) => ({ keyId, nonce, metered }));
     const { rows } = await sql<{ id: string }>`
-      insert into prepaid_token (key_id, nonce, holder, returns)
-      select value ->> 0, value ->> 1, ${sql.val(holder)}, 0
-      from ${this.#elements(spends.map(({ keyId, nonce }) => [keyId, nonce]))}
-      where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 0)
-      on conflict do nothing returning key_id || ':' || nonce as id`.execute(this.#database.db);
+      with shown as (select value from json_array_elements(${JSON.stringify(shown)}::json) as value),
+      spent as (
+        insert into prepaid_token (key_id, nonce, holder, returns)
+        select value ->> 'keyId', value ->> 'nonce', ${sql.val(holder)}, 0 from shown
+        where not exists (select 1 from prepaid_closed where prepaid_closed.key_id = value ->> 'keyId')
+        on conflict do nothing returning key_id, nonce
+      ),
+      running as (${this.metered.insertRunning(holder)})
+      select key_id || ':' || nonce as id from spent`.execute(this.#database.db);
     return new Set(rows.map((row) => row.id));
   }
 
@@ -193,12 +204,25 @@ export class PrepaidStore {
   }
 
   /** Advances the store by one. @returns undefined if the row is gone */
-  async tick(): Promise<Progress | undefined> {
-    return this.#database.db
+  async tick(db: Kysely<PrepaidSchema> = this.#database.db): Promise<Progress | undefined> {
+    return db
       .updateTable("prepaid_progress")
       .set((row) => ({ ticks: row("ticks", "+", 1) }))
       .returning(["store", "ticks"])
       .executeTakeFirst();
+  }
+
+  /**
+   * Runs a transaction and advances the store by one in it, so that a guard notices a store that forgot it.
+   * @returns progress: undefined if the row is gone
+   */
+  async commit<T>(
+    action: (db: Kysely<PrepaidSchema>) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly progress: Progress | undefined }> {
+    return this.#database.transaction([], async (db) => {
+      const result = await action(db);
+      return { result, progress: await this.tick(db) };
+    });
   }
 
   /** Issued and redeemed tokens of all keys whose rows are kept. A returned token is not redeemed. */
@@ -229,7 +253,9 @@ export class PrepaidStore {
       await db.deleteFrom("prepaid_pack").where("key_id", "=", key_id).execute();
       const some = db.selectFrom("prepaid_token").select("nonce").where("key_id", "=", key_id).limit(SWEEP_ROWS);
       await db.deleteFrom("prepaid_token").where("key_id", "=", key_id).where("nonce", "in", some).execute();
+      await db.deleteFrom("prepaid_swap").where("key_id", "=", key_id).execute();
     }
+    await this.metered.sweep(latest);
   }
 
   async end(): Promise<void> {

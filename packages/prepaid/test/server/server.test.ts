@@ -70,7 +70,7 @@ import { startPoolNode } from "./support/pool-node.ts";
 
 const NEXT_EPOCH = Date.UTC(2027, 0, 1);
 const merchant = await createMerchant();
-const WRITES = /^\s*(?:insert|update|delete)/i;
+const WRITES = /^\s*(?:with|insert|update|delete)/i;
 
 overDatabases("prepaid tokens", EVERY_DATABASE, (newUrl) => {
   let url: string;
@@ -397,7 +397,7 @@ describe("the thread that spends prepaid tokens", function () {
     folder = temporaryFolder("prepaid");
     path = join(folder, "tokens.sqlite");
     store = await PrepaidStore.open({ url: `sqlite:${path}`, clock: () => NOW, onError: () => undefined });
-    spender = new Spender({ keys, store, onError: () => undefined });
+    spender = new Spender({ keys, store, clock: () => NOW, onError: () => undefined });
   });
   afterEach(async () => {
     await spender.end();

@@ -23,6 +23,8 @@ import {
   type WirePrepaidKeyFile,
 } from "../../../src/index.ts";
 import type { Key } from "../../../src/server/keyring.ts";
+import type { MeteredOptions } from "../../../src/server/metered/config.ts";
+import { meteredCredit } from "../../../src/server/metered/method.ts";
 import { createPrepaid, type PrepaidMethod } from "../../../src/server/method.ts";
 import type { PrepaidOptions } from "../../../src/server/options.ts";
 import type { Prepaid } from "../../../src/server/prepaid.ts";
@@ -42,18 +44,21 @@ const EPOCHS = 3;
 const recipient = deriveKeys(randomSeed(), DEPLOYMENT);
 export const WALLET = `0x${"22".repeat(20)}` as const;
 
-interface Merchant {
+export interface Merchant {
   readonly schedule: PrepaidSchedule;
   readonly keys: WirePrepaidKeyFile;
 }
 
 /** RSA keys are slow to generate, so all tests of a file share these. */
-export async function createMerchant(changes: Partial<PrepaidSchedule> = {}): Promise<Merchant> {
+export async function createMerchant(
+  changes: Partial<PrepaidSchedule> = {},
+  values: readonly bigint[] = VALUES,
+): Promise<Merchant> {
   const firstEpoch = laterEpoch(epochOf(NOW), -1);
   const keys: WirePrepaidKeyFile["keys"][number][] = [];
   const rows = Array.from({ length: EPOCHS }, (): PrepaidKey[] => []);
   for (const [i, row] of rows.entries())
-    for (const value of VALUES) {
+    for (const value of values) {
       const { key, privateKey } = await generatePrepaidKey();
       keys.push({ epoch: laterEpoch(firstEpoch, i), value: String(value), privateKey });
       row.push(key);
@@ -63,7 +68,7 @@ export async function createMerchant(changes: Partial<PrepaidSchedule> = {}): Pr
     ...DEPLOYMENT,
     origin: ORIGIN,
     firstEpoch,
-    values: VALUES,
+    values,
     keys: rows,
     ...changes,
   };
@@ -72,6 +77,7 @@ export async function createMerchant(changes: Partial<PrepaidSchedule> = {}): Pr
 
 export interface ServerOptions extends PaywallOptions {
   readonly prepaid: PrepaidOptions;
+  readonly metered?: Omit<MeteredOptions, "prepaid">;
 }
 
 /** The options of a paywall of this merchant; its node accepts every signature. */
@@ -114,7 +120,11 @@ export interface PrepaidServer {
 }
 
 /** A paywall without prepaid tokens. */
-export async function openPlain({ prepaid: _, ...options }: ServerOptions): Promise<Pick<Paywall, "decide" | "close">> {
+export async function openPlain({
+  prepaid: _,
+  metered: _metered,
+  ...options
+}: ServerOptions): Promise<Pick<Paywall, "decide" | "close">> {
   const clock = () => NOW;
   const node = await startPoolNode(clock);
   const chain = { ...options.chain, rpcUrls: [node.url] };
@@ -122,7 +132,7 @@ export async function openPlain({ prepaid: _, ...options }: ServerOptions): Prom
   return { decide: (request) => paywall.decide(request), close: () => paywall.close().finally(() => node.close()) };
 }
 
-export async function openServer({ prepaid: own, ...options }: ServerOptions): Promise<PrepaidServer> {
+export async function openServer({ prepaid: own, metered, ...options }: ServerOptions): Promise<PrepaidServer> {
   let now = NOW;
   const clock = () => now;
   const events: PaywallEvent[] = [];
@@ -137,7 +147,8 @@ export async function openServer({ prepaid: own, ...options }: ServerOptions): P
   const node = await startPoolNode(clock);
   const chain = { ...options.chain, rpcUrls: [node.url] };
   const onEvent = (event: PaywallEvent) => void events.push(event);
-  const opened = createPaywall({ ...options, chain, clock, onEvent, methods: [method] });
+  const methods = metered === undefined ? [method] : [method, meteredCredit({ ...metered, prepaid: method })];
+  const opened = createPaywall({ ...options, chain, clock, onEvent, methods });
   opened.catch(() => node.close());
   const paywall = await opened;
   const at = (time: number) => {

@@ -1,0 +1,206 @@
+// Answers claims: what was charged, with a signed receipt, and change for the rest of the token.
+import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
+import { CheckUnavailable, type PaywallCore, Refusal } from "@sotto/resource-server";
+import { decodeUnitCounts } from "../../core/metered/units.ts";
+import { nonceOfTokenKey } from "../../core/token-key.ts";
+import {
+  type ChangeAnswer,
+  type ChangeRequest,
+  changeClaimOf,
+  changeOf,
+  decodeMeteredRule,
+  formatReceipt,
+  type MeteredRule,
+  meteredRuleHash,
+  parseReceipt,
+  redeemsAt,
+  signReceipt,
+  tokenIdHash,
+  verifyChangeClaim,
+} from "../../index.ts";
+import { Batches } from "../batches.ts";
+import type { Key } from "../keyring.ts";
+import type { Prepaid } from "../prepaid.ts";
+import { prepaidError } from "../responses.ts";
+import type { MeteredRow } from "../schema.ts";
+import type { Charges } from "./charges.ts";
+import { Repeats } from "./repeats.ts";
+import { signMessages, unsignable } from "./signing.ts";
+import type { FoundRow, MeteredToken, StoredClaim } from "./store.ts";
+
+/** One transaction for all claims that arrived while the previous one ran. */
+const LIMITS = { size: 50, running: 1, early: 50 };
+/** Seconds after which a claim is repeated while the request runs, at most. */
+const MAX_RETRY_S = 5;
+
+type Stored = Pick<MeteredRow, "receipt" | "batch" | "signatures">;
+
+interface Waiting {
+  readonly claim: StoredClaim;
+  settle(stored: Stored | undefined): void;
+  fail(cause: unknown): void;
+}
+
+export interface ClaimParts {
+  readonly core: Pick<PaywallCore, "origin" | "wallet" | "deployment" | "clock">;
+  readonly prepaid: Prepaid;
+  readonly charges: Charges;
+  /** Receipt secrets by month. */
+  readonly secrets: ReadonlyMap<string, Uint8Array>;
+  /** Called when change was signed. @param charge base units */
+  readonly onClaimed: (key: Key, charge: bigint, tokens: number) => void;
+}
+
+const refuse = (...error: Parameters<typeof prepaidError>): never => {
+  throw new Refusal(prepaidError(...error));
+};
+
+export class Claims {
+  readonly #parts: ClaimParts;
+  readonly #repeats: Repeats;
+  readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#write(batch));
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+    this.#repeats = new Repeats(() => parts.core.clock());
+  }
+
+  /** @throws Refusal; CheckUnavailable; the errors of the store */
+  async answer(request: ChangeRequest): Promise<ChangeAnswer> {
+    const row = await this.#charged(request);
+    const claim = changeClaimOf(this.#parts.core.origin, request);
+    const batch = claim.batch as Bytes32 | undefined;
+    if (row.receipt !== null && (batch === undefined || row.batch === batch)) {
+      const seconds = this.#repeats.count(`${row.key_id}:${row.nonce}:${batch ?? ""}`);
+      if (seconds !== undefined)
+        refuse("PREPAID_UNAVAILABLE", "this was answered several times; try again later", seconds);
+      // Another server may have stored the answer.
+      await this.#parts.prepaid.recordRead();
+      return answerOf(row, row, batch);
+    }
+    if (batch !== undefined && row.batch !== null) return otherBatch();
+    const receipt = formatReceipt(this.#receipt(row));
+    const change = batch === undefined ? undefined : { batch, signatures: await this.#sign(row, request.batch!) };
+    const stored = await this.#store({ keyId: row.key_id, nonce: row.nonce, receipt, change });
+    // The row was charged, and rows are kept as long as claims are answered.
+    if (stored === undefined) throw new CheckUnavailable("STORE_UNAVAILABLE");
+    if (batch !== undefined && stored.batch !== batch) return otherBatch();
+    if (change !== undefined) {
+      const tokens = change.signatures.length / 256;
+      this.#parts.onClaimed(this.#parts.prepaid.keyring.find(row.key_id)!, BigInt(row.charge), tokens);
+    }
+    return answerOf(row, stored, batch);
+  }
+
+  /** Resolves once nothing is being stored. */
+  async end(): Promise<void> {
+    await this.#batches.end();
+  }
+
+  /** The row of a claim's token, once its charge is final. The cheapest check is first. */
+  async #charged({ token, proof, batch }: ChangeRequest): Promise<FoundRow> {
+    const { core, charges } = this.#parts;
+    if (nonceOfTokenKey(hexToBytes(proof.publicKey, 32, "publicKey")) !== token.nonce) return wrongProof();
+    const found: MeteredToken = {
+      keyId: token.keyId,
+      nonce: Buffer.from(token.nonce.slice(2), "hex").toString("base64url"),
+    };
+    await charges.stored(found);
+    let row = await this.#find(found);
+    if (!verifyChangeClaim(changeClaimOf(core.origin, { token, batch }), proof)) return wrongProof();
+    this.#assertOpen(row);
+    if (row.state === "running" && row.remaining <= 0) {
+      await this.#parts.prepaid.store.metered.closeOverdue(found);
+      row = await this.#find(found);
+    }
+    if (row.state === "running")
+      refuse(
+        "METERED_RUNNING",
+        "the request still runs; try again",
+        Math.max(1, Math.min(MAX_RETRY_S, Math.ceil(row.remaining / 1_000))),
+      );
+    return row;
+  }
+
+  async #find(token: MeteredToken): Promise<FoundRow> {
+    const row = await this.#parts.prepaid.store.metered.find(token);
+    return row ?? refuse("METERED_UNKNOWN", "no request of a metered route was paid with this token here");
+  }
+
+  /** Refuses claims whose change nobody could spend, and those of keys that were closed after a restore. */
+  #assertOpen({ cap, change_epoch }: MeteredRow): void {
+    const { core, prepaid } = this.#parts;
+    const key = prepaid.keyring.at(BigInt(cap), change_epoch);
+    if (key === undefined || prepaid.keyring.isClosed(key.id) || !redeemsAt(change_epoch, core.clock()))
+      refuse(
+        "METERED_ENDED",
+        `the change of this token was for ${change_epoch}, and its tokens are no longer accepted`,
+      );
+  }
+
+  /** The receipt of a row: the same bytes whenever it is signed. */
+  #receipt(row: MeteredRow) {
+    const { core, secrets } = this.#parts;
+    const secret = secrets.get(row.epoch);
+    if (secret === undefined)
+      throw new CheckUnavailable("METERED_RECEIPT_KEY", 60, new Error(`no receipt key for ${row.epoch}`));
+    const { origin, wallet, deployment } = core;
+    const { cap, epoch, method, target, charge } = row;
+    return signReceipt(
+      {
+        ...{ wallet, chainId: deployment.chainId, pool: deployment.pool as typeof wallet, origin },
+        ...{ epoch, method, target },
+        token: tokenIdHash({ keyId: row.key_id, nonce: bytesToHex(Buffer.from(row.nonce, "base64url")) }),
+        rule: meteredRuleHash(ruleOf(row)),
+        units: decodeUnitCounts(JSON.parse(row.units)),
+        charge: BigInt(charge),
+        change: BigInt(cap) - BigInt(charge),
+      },
+      secret,
+    );
+  }
+
+  async #sign(row: MeteredRow, batch: Uint8Array): Promise<Uint8Array> {
+    const { keyring, signer } = this.#parts.prepaid;
+    const values = changeOf(ruleOf(row), BigInt(row.charge));
+    if (batch.length !== values.length * 256)
+      refuse(
+        "METERED_REQUEST_INVALID",
+        `the change is ${values.join(" + ") || "0"} base units, so the batch must have ${values.length} messages`,
+      );
+    const keys = values.map((value) => keyring.at(value, row.change_epoch));
+    if (!keys.every((key): key is Key => key?.privateKey !== undefined))
+      throw new CheckUnavailable("METERED_KEYS", 60, new Error(`a key of ${row.change_epoch} is missing`));
+    const wrong = unsignable(keys, batch);
+    if (wrong !== undefined) refuse("METERED_REQUEST_INVALID", `message ${wrong} is not below its key's modulus`);
+    return signMessages(signer, keys, batch);
+  }
+
+  #store(claim: StoredClaim): Promise<Stored | undefined> {
+    return new Promise((settle, fail) => this.#batches.add({ claim, settle, fail }));
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const { prepaid } = this.#parts;
+    try {
+      const claims = batch.map(({ claim }) => claim);
+      const stored = await prepaid.commit((db) => prepaid.store.metered.claim(db, claims));
+      for (const [i, { settle }] of batch.entries()) settle(stored[i]);
+    } catch (error) {
+      for (const { fail } of batch) fail(error);
+    }
+  }
+}
+
+const wrongProof = (): never =>
+  refuse("METERED_CLAIM_INVALID", "the claim is not signed with the key of this token for this batch and origin");
+
+const otherBatch = (): never =>
+  refuse("METERED_BATCH_OTHER", "the change of this token was signed for another batch; send that batch");
+
+const ruleOf = ({ rule }: MeteredRow): MeteredRule => decodeMeteredRule(JSON.parse(rule));
+
+function answerOf({ change_epoch }: MeteredRow, { receipt, signatures }: Stored, batch: string | undefined) {
+  const signed = batch === undefined || signatures === null ? {} : { signatures: new Uint8Array(signatures) };
+  return { epoch: change_epoch, receipt: parseReceipt(receipt), ...signed };
+}

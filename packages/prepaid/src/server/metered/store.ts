@@ -1,0 +1,234 @@
+// What tokens paid for at metered routes: what runs, what was charged, and the change and swaps that were signed.
+import type { Database } from "@sotto/database";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { epochOf, laterEpoch } from "../../index.ts";
+import type { MeteredRow, PrepaidSchema, SwapRow } from "../schema.ts";
+
+/** What is stored with a token that pays for a request of a metered route. */
+export interface MeteredSpend {
+  /** Value of the token, base units, decimal. */
+  readonly cap: string;
+  /** The rule as JSON. */
+  readonly rule: string;
+  readonly method: string;
+  readonly target: string;
+  /** The current month. */
+  readonly epoch: string;
+  /** The month whose keys sign the change. */
+  readonly changeEpoch: string;
+  /** How long the request may run, ms. */
+  readonly durationMs: number;
+}
+
+/** Names a spent token. */
+export interface MeteredToken {
+  readonly keyId: string;
+  /** base64url, 43 characters. */
+  readonly nonce: string;
+}
+
+/** What a request has used so far, or in total. */
+export interface ChargeUpdate extends MeteredToken {
+  /** The order that spent the token. */
+  readonly holder: string;
+  /** Counts by name as JSON. */
+  readonly units: string;
+  /** Base units, decimal. */
+  readonly charge: string;
+  /** Whether it is final. */
+  readonly ends: boolean;
+}
+
+/** A claim to be stored. */
+export interface StoredClaim extends MeteredToken {
+  readonly receipt: string;
+  readonly change?: { readonly batch: string; readonly signatures: Uint8Array } | undefined;
+}
+
+/** A swap to be stored, with the tokens that it spends. */
+export interface StoredSwap extends Omit<SwapRow, "spent"> {
+  readonly tokens: readonly MeteredToken[];
+}
+
+/** A spent token, with the time that its request still has, ms. */
+export type FoundRow = MeteredRow & { readonly remaining: number };
+
+/** Rows with equal rule, charge, state and months, and how many there are. */
+export interface MeteredGroup
+  extends Pick<MeteredRow, "key_id" | "cap" | "rule" | "charge" | "state" | "change_epoch"> {
+  /** Whether change was signed. */
+  readonly signed: boolean;
+  readonly count: number;
+}
+
+export class MeteredStore {
+  readonly #database: Database<PrepaidSchema>;
+  readonly #clock: () => number;
+
+  constructor(database: Database<PrepaidSchema>, clock: () => number) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Now by the database's clock, ms, within a statement. */
+  get #now(): RawBuilder<number> {
+    return this.#database.kind === "sqlite"
+      ? sql`${this.#clock()}`
+      : sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+  }
+
+  /**
+   * The part of the statement that spends tokens which stores those of metered routes. Only for PostgreSQL, like that
+   * statement: in SQLite, spender-worker.ts inserts them.
+   */
+  insertRunning(holder: string): RawBuilder<unknown> {
+    const metered = (name: string) => sql`value -> 'metered' ->> ${sql.lit(name)}`;
+    return sql`
+      insert into prepaid_metered
+        (key_id, nonce, cap, rule, method, target, epoch, change_epoch, state, deadline, units, charge, holder)
+      select value ->> 'keyId', value ->> 'nonce', ${metered("cap")}, ${metered("rule")}, ${metered("method")},
+        ${metered("target")}, ${metered("epoch")}, ${metered("changeEpoch")}, 'running',
+        ${this.#now} + (${metered("durationMs")})::bigint, '{}', '0', ${sql.val(holder)}
+      from shown join spent on spent.key_id = value ->> 'keyId' and spent.nonce = value ->> 'nonce'
+      where value -> 'metered' is not null`;
+  }
+
+  async find({ keyId, nonce }: MeteredToken): Promise<FoundRow | undefined> {
+    return this.#database.db
+      .selectFrom("prepaid_metered")
+      .selectAll()
+      .select(sql<number>`deadline - ${this.#now}`.as("remaining"))
+      .where("key_id", "=", keyId)
+      .where("nonce", "=", nonce)
+      .executeTakeFirst();
+  }
+
+  /**
+   * Stores what requests used, in one statement, unless their deadlines have passed.
+   * @param updates at most one for each token
+   * @returns whether it was stored, for each
+   */
+  async update(updates: readonly ChargeUpdate[]): Promise<boolean[]> {
+    const json = JSON.stringify(
+      updates.map(({ keyId, nonce, holder, units, charge, ends }) => [
+        ...[keyId, nonce, holder, ends ? "charged" : "running"],
+        ...[units, charge],
+      ]),
+    );
+    const elements =
+      this.#database.kind === "sqlite" ? sql`json_each(${json})` : sql`json_array_elements(${json}::json) as value`;
+    const { rows } = await sql<{ key_id: string; nonce: string }>`
+      update prepaid_metered set state = value ->> 3, units = value ->> 4, charge = value ->> 5
+      from ${elements}
+      where key_id = value ->> 0 and nonce = value ->> 1 and holder = value ->> 2
+      and state = 'running' and deadline > ${this.#now}
+      returning key_id, nonce`.execute(this.#database.db);
+    const stored = new Set(rows.map((row) => `${row.key_id} ${row.nonce}`));
+    return updates.map(({ keyId, nonce }) => stored.has(`${keyId} ${nonce}`));
+  }
+
+  /** Makes the last checkpoint of a request final once its deadline has passed. */
+  async closeOverdue({ keyId, nonce }: MeteredToken): Promise<void> {
+    await this.#database.db
+      .updateTable("prepaid_metered")
+      .set({ state: "charged" })
+      .where("key_id", "=", keyId)
+      .where("nonce", "=", nonce)
+      .where("state", "=", "running")
+      .where("deadline", "<=", this.#now)
+      .execute();
+  }
+
+  /**
+   * Stores receipts and signatures, within a transaction. What was stored first stays.
+   * @returns what is stored, for each; undefined if the charge is not final
+   */
+  async claim(
+    db: Kysely<PrepaidSchema>,
+    claims: readonly StoredClaim[],
+  ): Promise<readonly (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | undefined)[]> {
+    const stored: (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | undefined)[] = claims.map(() => undefined);
+    // In one order, so that two servers never wait for each other.
+    const order = claims.map((_, i) => i).sort((a, b) => (claims[a]!.nonce < claims[b]!.nonce ? -1 : 1));
+    for (const i of order) {
+      const { keyId, nonce, receipt, change } = claims[i]!;
+      stored[i] = await db
+        .updateTable("prepaid_metered")
+        .set({
+          receipt: sql`coalesce(receipt, ${receipt})`,
+          ...(change && {
+            batch: sql`coalesce(batch, ${change.batch})`,
+            signatures: sql`case when batch is null then ${change.signatures} else signatures end`,
+          }),
+        })
+        .where("key_id", "=", keyId)
+        .where("nonce", "=", nonce)
+        .where("state", "=", "charged")
+        .returning(["receipt", "batch", "signatures"])
+        .executeTakeFirst();
+    }
+    return stored;
+  }
+
+  /** The signatures of a swap that was made before. */
+  async swapped(hash: string): Promise<Uint8Array | undefined> {
+    const swaps = this.#database.db.selectFrom("prepaid_swap").select("signatures");
+    return (await swaps.where("hash", "=", hash).executeTakeFirst())?.signatures;
+  }
+
+  /**
+   * Spends the tokens of a swap and stores its signatures, within a transaction. The caller rolls back if it is refused.
+   * @returns false if one of the tokens was spent before, or its key is closed
+   */
+  async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<boolean> {
+    const keyIds = [...new Set(tokens.map(({ keyId }) => keyId))];
+    const closed = await db.selectFrom("prepaid_closed").select("key_id").where("key_id", "in", keyIds).execute();
+    if (closed.length > 0) return false;
+    const rows = tokens
+      .map(({ keyId, nonce }) => ({ key_id: keyId, nonce, holder: `swap:${swap.hash}`, returns: 0 }))
+      .sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+    const { numInsertedOrUpdatedRows } = await db
+      .insertInto("prepaid_token")
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    if (numInsertedOrUpdatedRows !== BigInt(rows.length)) return false;
+    const spent = JSON.stringify(tokens.map(({ keyId }) => keyId));
+    await db
+      .insertInto("prepaid_swap")
+      .values({ ...swap, spent })
+      .execute();
+    return true;
+  }
+
+  /** All rows, as groups. */
+  async groups(): Promise<readonly MeteredGroup[]> {
+    const rows = await this.#database.db
+      .selectFrom("prepaid_metered")
+      .select(["key_id", "cap", "rule", "charge", "state", "change_epoch"])
+      .select((row) => [row.fn.count<number>("nonce").as("count"), row.fn.count<number>("batch").as("signed")])
+      .groupBy(["key_id", "cap", "rule", "charge", "state", "change_epoch"])
+      .groupBy(sql`batch is null`)
+      .execute();
+    return rows.map((row) => ({ ...row, signed: Number(row.signed) > 0, count: Number(row.count) }));
+  }
+
+  /** All swaps, as groups of equal keys. */
+  async swaps(): Promise<readonly (Pick<SwapRow, "key_id" | "count" | "spent"> & { readonly swaps: number })[]> {
+    const rows = await this.#database.db
+      .selectFrom("prepaid_swap")
+      .select(["key_id", "count", "spent"])
+      .select((row) => row.fn.count<number>("hash").as("swaps"))
+      .groupBy(["key_id", "count", "spent"])
+      .execute();
+    return rows.map((row) => ({ ...row, swaps: Number(row.swaps) }));
+  }
+
+  /** Deletes rows whose change is no longer accepted at `time`, ms. */
+  async sweep(time: number): Promise<void> {
+    await this.#database.db
+      .deleteFrom("prepaid_metered")
+      .where("change_epoch", "<", laterEpoch(epochOf(time), -1))
+      .execute();
+  }
+}

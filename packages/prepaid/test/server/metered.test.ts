@@ -1,0 +1,468 @@
+// Metered credit at a paywall: one token in, an exact charge, change for the rest, and swaps, in both databases.
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "@sotto/database";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
+import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { expect } from "chai";
+import type { Kysely } from "kysely";
+import {
+  changeOf,
+  contradictions,
+  decodeMeteredOffer,
+  meteredTermsDigest,
+  PREPAID_CHANGE_PATH,
+  PREPAID_SWAP_PATH,
+  PREPAID_TERMS_PATH,
+  parseTermsAnswer,
+  receiptKeyOf,
+  tokenIdHash,
+  verifyReceipt,
+} from "../../src/index.ts";
+import type { PrepaidSchema } from "../../src/server/schema.ts";
+import { PrepaidStore } from "../../src/server/store.ts";
+import { Thread } from "../../src/server/thread.ts";
+import { createMerchant, openServer, type PrepaidServer, show, told } from "./support/merchant.ts";
+import {
+  blind,
+  blindChange,
+  buy,
+  CAP,
+  claim,
+  claimBody,
+  claimed,
+  end,
+  METERED_VALUES,
+  meteredOptions,
+  type Owned,
+  post,
+  RULE_HASH,
+  SECRETS,
+  showMetered,
+  spendMetered,
+  startMetered,
+  swap,
+  swapBody,
+  swapSignatures,
+  TERMS,
+} from "./support/metered.ts";
+
+const merchant = await createMerchant({}, METERED_VALUES);
+const DECEMBER = receiptKeyOf(SECRETS[1]!);
+const WRITES = /^\s*(?:with|insert|update|delete)/i;
+const statusOf = ({ status, code }: { status: number; code: string | undefined }) =>
+  code === undefined ? String(status) : `${status} ${code}`;
+
+overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
+  let url: string;
+  let folder: string;
+  let server: PrepaidServer;
+  const opened: PrepaidServer[] = [];
+  const open = async (changes: object = {}, guard = `guard-${opened.length}`) => {
+    const options = meteredOptions(merchant, url, join(folder, guard));
+    const another = await openServer({ ...options, ...changes });
+    opened.push(another);
+    return another;
+  };
+  const close = async () => {
+    for (const one of opened.splice(0)) await one.close();
+  };
+  /** Runs statements beside the server. */
+  const inStore = async <T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> => {
+    const database = await openDatabase<PrepaidSchema>({ url, name: "test", migrations: {} });
+    try {
+      return await action(database.db);
+    } finally {
+      await database.close();
+    }
+  };
+  beforeEach(async () => {
+    url = await newUrl();
+    folder = temporaryFolder("metered");
+    server = await open();
+  });
+  afterEach(close);
+
+  it("charges what a request used, and signs change that pays like any token", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision, payment, meter } = await startMetered(server, owned!);
+    expect(payment).to.include({ amount: CAP, key: owned!.token.keyId, rule: RULE_HASH });
+    expect(meter.add({ input: 1_200, output: 1_000n })).to.equal(true);
+    expect([meter.charge, meter.left]).to.deep.equal([3_000n, 7_000n]);
+    await end(decision);
+    const blinded = blindChange(server, 3_000n);
+    const { epoch, receipt, signatures } = await claimed(server, owned!, blinded.batch);
+    expect(epoch).to.equal("2026-12");
+    expect(verifyReceipt(receipt, DECEMBER)).to.equal(true);
+    expect(receipt.receipt).to.deep.include({
+      ...{ method: "POST", target: "/chat", rule: RULE_HASH, epoch: "2026-12" },
+      ...{ charge: 3_000n, change: 7_000n, units: { input: 1_200n, output: 1_000n } },
+      token: tokenIdHash(owned!.token),
+    });
+    expect(contradictions([receipt], [TERMS])).to.deep.equal([]);
+    const change = blinded.finish(signatures!);
+    expect(changeOf(TERMS.routes[0]!.rule, 3_000n)).to.deep.equal([5_000n, 2_000n]);
+    expect(change).to.have.length(2);
+    const [thousand] = await buy(server, 1, { value: 1_000n });
+    expect(told(await show(server, thousand!.token, { target: "/cheap" }))).to.equal("paid");
+    const events = server.events.filter(({ event }) => ["redeemed", "charged", "claimed"].includes(event));
+    expect(events.map(({ event, charge }) => [event, charge])).to.deep.equal([
+      ["redeemed", undefined],
+      ["charged", 3_000n],
+      ["claimed", 3_000n],
+      ["redeemed", undefined],
+    ]);
+  });
+
+  it("offers a token of the cap's value, and never one of the exact price", async () => {
+    const ask = (target: string) => server.paywall.decide({ method: "POST", target, header: () => [] });
+    const decision = await ask("/chat");
+    if (decision.kind !== "refused") throw new Error(decision.kind);
+    const { payment } = decision.body as { payment: Record<string, unknown> };
+    expect(payment).to.not.have.property("prepaid");
+    expect(decodeMeteredOffer(payment["metered"])).to.deep.equal({
+      ...{ cap: CAP, rule: RULE_HASH, terms: meteredTermsDigest(TERMS) },
+      tokenKeyId: server.prepaid.keyring.at(CAP, "2026-12")!.id,
+    });
+    const other = await ask("/paid");
+    if (other.kind !== "refused") throw new Error(other.kind);
+    expect((other.body as { payment: object }).payment)
+      .to.include.keys("prepaid")
+      .and.not.include.keys("metered");
+  });
+
+  it("publishes its signed terms", async () => {
+    const decision = await server.paywall.decide({ method: "GET", target: PREPAID_TERMS_PATH, header: () => [] });
+    if (decision.kind !== "answered") throw new Error(decision.kind);
+    expect(decision.headers["cache-control"]).to.equal("public, max-age=300");
+    const [signed] = parseTermsAnswer(new TextDecoder().decode(decision.body));
+    expect(meteredTermsDigest(signed!.terms)).to.equal(meteredTermsDigest(TERMS));
+  });
+
+  it("leaves a token unspent if the payer agrees to another rule or to none", async () => {
+    const [owned] = await buy(server, 1);
+    const other = `0x${"00".repeat(32)}`;
+    for (const rule of [[], [other], [RULE_HASH, RULE_HASH], [`${RULE_HASH} `]])
+      expect(told(await showMetered(server, owned!, { rule }))).to.equal("402");
+    expect(statusOf(await claim(server, owned!))).to.equal("404 METERED_UNKNOWN");
+    expect(told(await showMetered(server, owned!))).to.equal("paid");
+  });
+
+  it("takes tokens of the cap's value only", async () => {
+    const [five] = await buy(server, 1, { value: 5_000n });
+    expect(told(await showMetered(server, five!))).to.equal("402");
+  });
+
+  it("charges nothing for a failed response unless the handler keeps the charge, and never opens the token again", async () => {
+    const [failed, kept, unstarted] = await buy(server, 3);
+    await spendMetered(server, failed!, { input: 4_000 }, 500);
+    await spendMetered(server, unstarted!, { input: 4_000 }, "unstarted");
+    const { decision, meter } = await startMetered(server, kept!);
+    meter.add({ input: 4_000 });
+    meter.keep();
+    await end(decision, 503);
+    const charges = [];
+    for (const owned of [failed!, unstarted!, kept!])
+      charges.push((await claimed(server, owned)).receipt.receipt.charge);
+    expect(charges).to.deep.equal([0n, 0n, 5_000n]);
+    for (const owned of [failed!, unstarted!, kept!]) {
+      expect(told(await showMetered(server, owned))).to.equal("402");
+      expect(told(await show(server, owned.token))).to.equal("402");
+    }
+  });
+
+  it("charges a client that leaves for what was counted", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision, meter } = await startMetered(server, owned!);
+    meter.add({ output: 1_000 });
+    await end(decision, "aborted");
+    expectCode("METER_ENDED", () => meter.add({ output: 1 }));
+    expectCode("METER_ENDED", () => meter.keep());
+    await expectRejected("METER_ENDED", () => meter.checkpoint());
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 2_000n, change: 8_000n });
+  });
+
+  it("never charges more than the cap, and says when it is reached", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision, meter } = await startMetered(server, owned!);
+    expect(meter.add({ input: 8_000 })).to.equal(true);
+    expect(meter.add({ input: 50_000 })).to.equal(false);
+    for (const units of [{ input: Number.NaN }, { input: -1 }, { input: 0.5 }, { input: 2n ** 64n }])
+      expectCode("INVALID_INTEGER", () => meter.add(units));
+    expectCode("INVALID_ARGUMENT", () => meter.add({ other: 1 }));
+    await end(decision);
+    const answer = await claimed(server, owned!);
+    expect(answer.receipt.receipt).to.deep.include({ charge: CAP, change: 0n, units: { input: 58_000n } });
+    expect(statusOf(await claim(server, owned!, blind(server, [1_000n]).batch))).to.equal(
+      "400 METERED_REQUEST_INVALID",
+    );
+  });
+
+  it("makes a claim wait for the end of its request", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision, meter } = await startMetered(server, owned!);
+    const blinded = blindChange(server, 1_000n);
+    const early = await claim(server, owned!, blinded.batch);
+    expect([statusOf(early), early.retryAfter]).to.deep.equal(["409 METERED_RUNNING", "5"]);
+    meter.add({ input: 500 });
+    await decision.finish(200);
+    void decision.ended?.("complete");
+    const { signatures } = await claimed(server, owned!, blinded.batch);
+    expect(blinded.finish(signatures!)).to.have.length(3);
+  });
+
+  it("takes the last checkpoint for final once the request's deadline has passed", async () => {
+    const [stored, none] = await buy(server, 2);
+    const { decision, meter } = await startMetered(server, stored!);
+    await startMetered(server, none!);
+    meter.add({ input: 1_500 });
+    await Promise.all([meter.checkpoint(), meter.checkpoint()]);
+    meter.add({ input: 5_000 });
+    await inStore((db) => db.updateTable("prepaid_metered").set({ deadline: 1 }).execute());
+    expect((await claimed(server, stored!)).receipt.receipt).to.include({ charge: 2_000n });
+    expect((await claimed(server, none!)).receipt.receipt).to.deep.include({ charge: 0n, units: {} });
+    await end(decision);
+    expect((await claimed(server, stored!)).receipt.receipt).to.include({ charge: 2_000n });
+    await expectRejected("METER_ENDED", () => meter.checkpoint());
+  });
+
+  it("answers the same batch with the same bytes a few times, and signs no other", async () => {
+    const [owned] = await buy(server, 1);
+    await spendMetered(server, owned!, { input: 3_000 });
+    const { batch } = blindChange(server, 4_000n);
+    const first = await claim(server, owned!, batch);
+    expect(statusOf(first)).to.equal("200");
+    for (let i = 0; i < 8; i++) expect((await claim(server, owned!, batch)).text).to.equal(first.text);
+    const refused = await claim(server, owned!, batch);
+    expect(statusOf(refused)).to.equal("503 PREPAID_UNAVAILABLE");
+    expect(Number(refused.retryAfter)).to.be.greaterThan(0);
+    const other = blindChange(server, 4_000n);
+    expect(statusOf(await claim(server, owned!, other.batch))).to.equal("409 METERED_BATCH_OTHER");
+    expect((await claimed(server, owned!)).receipt).to.deep.equal((await claimed(server, owned!)).receipt);
+  });
+
+  it("signs one of two batches that two servers are shown at once", async () => {
+    const second = await open();
+    for (const owned of await buy(server, 4)) {
+      await spendMetered(server, owned, { input: 3_000 });
+      const batches = [0, 1, 2, 3].map(() => blindChange(server, 4_000n).batch);
+      const answers = await Promise.all(batches.map((batch, i) => claim(i % 2 === 0 ? server : second, owned, batch)));
+      expect(answers.map(statusOf).sort()).to.deep.equal(["200", ...new Array(3).fill("409 METERED_BATCH_OTHER")]);
+      const winner = answers.findIndex(({ status }) => status === 200);
+      expect((await claim(second, owned, batches[winner]!)).text).to.equal(answers[winner]!.text);
+    }
+  });
+
+  it("spends a token once at two servers", async () => {
+    const second = await open({ metered: { ...meteredOptions(merchant, url, "").metered!, receiptKeys: undefined } });
+    for (const owned of await buy(server, 4)) {
+      const decisions = await Promise.all([server, second, server, second].map((one) => showMetered(one, owned)));
+      expect(decisions.map(told).sort()).to.deep.equal(["402", "402", "402", "paid"]);
+    }
+    const [owned] = await buy(server, 1);
+    await spendMetered(second, owned!, { input: 1 });
+    expect(statusOf(await claim(second, owned!))).to.equal("404 METERED_UNKNOWN");
+    expect(statusOf(await claim(server, owned!))).to.equal("200");
+  });
+
+  it("refuses claims of others, of another origin, and of another batch, without a write", async () => {
+    const [owned, other] = await buy(server, 2);
+    await spendMetered(server, owned!, { input: 3_000 });
+    const { batch } = blindChange(server, 4_000n);
+    const valid = JSON.parse(claimBody(owned!, batch));
+    const foreign = JSON.parse(claimBody(other!, batch));
+    const before = server.queries.length;
+    const send = async (body: unknown) =>
+      statusOf(await post(server, PREPAID_CHANGE_PATH, typeof body === "string" ? body : JSON.stringify(body)));
+    const invalid = "403 METERED_CLAIM_INVALID";
+    expect(await send({ ...valid, publicKey: foreign.publicKey, signature: foreign.signature })).to.equal(invalid);
+    expect(await send({ ...valid, signature: foreign.signature })).to.equal(invalid);
+    expect(
+      await send({ ...valid, batch: JSON.parse(claimBody(owned!, blindChange(server, 4_000n).batch)).batch }),
+    ).to.equal(invalid);
+    expect(await send(claimBody(owned!, batch, "https://other.example"))).to.equal(invalid);
+    expect(await send(foreign)).to.equal("404 METERED_UNKNOWN");
+    const { batch: _, ...without } = valid;
+    expect(await send(without)).to.equal(invalid);
+    expect(await send(claimBody(owned!, blind(server, [5_000n]).batch))).to.equal("400 METERED_REQUEST_INVALID");
+    expect(await send(claimBody(owned!, new Uint8Array(batch.length).fill(255)))).to.equal(
+      "400 METERED_REQUEST_INVALID",
+    );
+    for (const body of ["", "{}", "[]", "x".repeat(20_000)])
+      expect(await send(body)).to.equal("400 METERED_REQUEST_INVALID");
+    expect(server.queries.slice(before).filter((query) => WRITES.test(query))).to.deep.equal([]);
+    expect(await send(valid)).to.equal("200");
+  });
+
+  it("answers mutated claims and swaps without a write and without a failure", async () => {
+    const owned = await buy(server, 1);
+    const fives = await buy(server, 2, { value: 5_000n });
+    await spendMetered(server, owned[0]!, { input: 3_000 });
+    const claims = claimBody(owned[0]!, blindChange(server, 4_000n).batch);
+    const swaps = swapBody(fives, blind(server, [CAP]));
+    // Nothing signs the batch of a swap: with another one, it is another valid swap.
+    const bodies: readonly (readonly [path: string, body: string, mutable: number])[] = [
+      [PREPAID_CHANGE_PATH, claims, claims.length],
+      [PREPAID_SWAP_PATH, swaps, swaps.indexOf('"batch"')],
+    ];
+    const random = new Random("mutated claims");
+    const before = server.queries.length;
+    const statuses = new Set<number>();
+    for (let i = 0; i < fuzzSize(400, 10_000); i++) {
+      const [path, body, mutable] = bodies[i % bodies.length]!;
+      const bytes = new TextEncoder().encode(body);
+      bytes[random.below(mutable)]! ^= 1 + random.below(127);
+      const { status } = await post(server, path, bytes);
+      statuses.add(status);
+    }
+    expect([...statuses].filter((status) => ![400, 403, 404].includes(status))).to.deep.equal([]);
+    expect(server.queries.slice(before).filter((query) => WRITES.test(query))).to.deep.equal([]);
+    for (const [path, body] of bodies) expect(statusOf(await post(server, path, body))).to.equal("200");
+  });
+
+  it("signs the change of a token of the month before with its own month, and in its last week with the next", async () => {
+    const [early, late] = await buy(server, 2, { epoch: "2026-11" });
+    await spendMetered(server, early!, { input: 3_000 });
+    server.at(Date.UTC(2026, 11, 26));
+    await spendMetered(server, late!, { input: 3_000 });
+    const charge = async (owned: Owned, epoch: string) => {
+      const blinded = blindChange(server, 4_000n, epoch);
+      const answer = await claimed(server, owned, blinded.batch);
+      expect(blinded.finish(answer.signatures!)).to.have.length(2);
+      expect(answer.receipt.receipt.epoch).to.equal("2026-12");
+      return answer.epoch;
+    };
+    expect(await charge(late!, "2026-12")).to.equal("2026-12");
+    expect(await charge(early!, "2026-11")).to.equal("2026-11");
+    server.at(Date.UTC(2027, 0, 2));
+    expect(statusOf(await claim(server, early!))).to.equal("410 METERED_ENDED");
+    expect(statusOf(await claim(server, late!))).to.equal("200");
+  });
+
+  it("swaps tokens for fewer ones, once, by its recipes only", async () => {
+    const fives = await buy(server, 4, { value: 5_000n });
+    const blinded = blind(server, [CAP]);
+    const first = await swap(server, fives.slice(0, 2), blinded);
+    const [ten] = blinded.finish(swapSignatures(first));
+    expect((await swap(server, fives.slice(0, 2), blinded)).text).to.equal(first.text);
+    expect(told(await showMetered(server, ten!))).to.equal("paid");
+    const again = [fives[0]!, fives[2]!];
+    expect(statusOf(await swap(server, again, blind(server, [CAP])))).to.equal("409 METERED_SPENT");
+    expect(told(await show(server, fives[0]!.token))).to.equal("402");
+    // Nothing of a refused swap was spent.
+    expect(statusOf(await swap(server, fives.slice(2), blind(server, [CAP])))).to.equal("200");
+    const twos = await buy(server, 5, { value: 2_000n });
+    const both = blind(server, [5_000n, 5_000n]);
+    expect(both.finish(swapSignatures(await swap(server, twos, both)))).to.have.length(2);
+  });
+
+  it("refuses swaps that are not one of its own", async () => {
+    const [one, two] = await buy(server, 2, { value: 1_000n });
+    const [five] = await buy(server, 1, { value: 5_000n });
+    const [old] = await buy(server, 1, { value: 1_000n, epoch: "2026-11" });
+    const [forged] = await buy(server, 1, { value: 1_000n });
+    const wrong = { ...forged!, token: { ...forged!.token, signature: one!.token.signature } };
+    const target = blind(server, [2_000n]);
+    const invalid = "400 METERED_REQUEST_INVALID";
+    expect(statusOf(await swap(server, [one!, five!], target))).to.equal(invalid);
+    expect(statusOf(await swap(server, [one!, old!], target))).to.equal(invalid);
+    expect(statusOf(await swap(server, [one!, two!], blind(server, [1_000n, 1_000n])))).to.equal(invalid);
+    expect(statusOf(await swap(server, [one!, two!], target, "2027-01"))).to.equal(invalid);
+    expect(statusOf(await swap(server, [one!, wrong], target))).to.equal("403 METERED_CLAIM_INVALID");
+    const twice = swapBody([one!, two!], target).replaceAll(/"tokens":\["([^"]+)","[^"]+"\]/g, '"tokens":["$1","$1"]');
+    expect(statusOf(await post(server, PREPAID_SWAP_PATH, twice))).to.equal(invalid);
+    expect(statusOf(await swap(server, [one!, two!], target))).to.equal("200");
+  });
+
+  it("lets one of two swaps with the same token pass at two servers", async () => {
+    const second = await open();
+    const fives = await buy(server, 3, { value: 5_000n });
+    const answers = await Promise.all([
+      swap(server, [fives[0]!, fives[1]!], blind(server, [CAP])),
+      swap(second, [fives[1]!, fives[2]!], blind(server, [CAP])),
+    ]);
+    expect(answers.map(statusOf).sort()).to.deep.equal(["200", "409 METERED_SPENT"]);
+  });
+
+  it("charges what the requests that still run have used when the server closes", async () => {
+    const [owned] = await buy(server, 1);
+    const { meter } = await startMetered(server, owned!);
+    meter.add({ input: 1_500 });
+    await close();
+    server = await open();
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 2_000n });
+  });
+
+  it("charges nothing if the answer to the spending commit was lost", async () => {
+    const [owned] = await buy(server, 1);
+    const lost = new Error("the answer was lost");
+    const [{ spend }, { run }] = [PrepaidStore.prototype, Thread.prototype];
+    if (url.startsWith("sqlite:"))
+      Thread.prototype.run = async function (order) {
+        await run.call(this, order);
+        throw lost;
+      };
+    else
+      PrepaidStore.prototype.spend = async function (...parts) {
+        await spend.apply(this, parts);
+        throw lost;
+      };
+    try {
+      expect(told(await showMetered(server, owned!))).to.equal("402 later");
+    } finally {
+      PrepaidStore.prototype.spend = spend;
+      Thread.prototype.run = run;
+    }
+    expect(told(await showMetered(server, owned!))).to.match(/^402/);
+    await close();
+    server = await open();
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 0n, change: CAP });
+  });
+
+  it("does not sign change without a guard", async () => {
+    const options = meteredOptions(merchant, url, "");
+    const { guard: _, ...prepaid } = options.prepaid;
+    await expectRejected("INVALID_OPTION", () => openServer({ ...options, prepaid }));
+  });
+});
+
+describe("a store with metered credit that was restored", () => {
+  let folder: string;
+  let server: PrepaidServer | undefined;
+  const path = () => join(folder, "tokens.sqlite");
+  const open = async () => {
+    server = await openServer(meteredOptions(merchant, `sqlite:${path()}`, join(folder, "guard")));
+    return server;
+  };
+  const close = async () => {
+    await server?.close();
+    server = undefined;
+  };
+  beforeEach(() => {
+    folder = temporaryFolder("metered");
+  });
+  afterEach(close);
+
+  it("signs no second batch for a claim or swap that it forgot", async () => {
+    const before = await open();
+    const [owned] = await buy(before, 1);
+    const fives = await buy(before, 2, { value: 5_000n });
+    await spendMetered(before, owned!, { input: 3_000 });
+    await before.prepaid.tick();
+    await close();
+    cpSync(path(), `${path()}.backup`);
+    const after = await open();
+    expect(statusOf(await claim(after, owned!, blindChange(after, 4_000n).batch))).to.equal("200");
+    expect(statusOf(await swap(after, fives, blind(after, [CAP])))).to.equal("200");
+    await close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path() + suffix, { force: true });
+    cpSync(`${path()}.backup`, path());
+    const restored = await open();
+    expect(statusOf(await claim(restored, owned!, blindChange(restored, 4_000n).batch))).to.equal("410 METERED_ENDED");
+    expect(statusOf(await swap(restored, fives, blind(restored, [CAP])))).to.equal("410 METERED_ENDED");
+    expect(restored.events.some(({ reason }) => reason === "PREPAID_STORE_RESTORED")).to.equal(true);
+  });
+});
