@@ -9,6 +9,7 @@ import { prepaidList } from "./list.ts";
 import { prepaidMerge } from "./merge.ts";
 import { prepaidPush } from "./push.ts";
 import { prepaidSign } from "./sign.ts";
+import { prepaidTerms } from "./terms.ts";
 
 /**
  * The commands for prepaid tokens: those of payers, and those of merchants. `pay` and `request` spend the tokens of
@@ -29,7 +30,7 @@ export const prepaidCommands: CommandSet = {
         prepaidRestore,
       ],
     },
-    { after: "totals check", commands: [prepaidKeys, prepaidSign, prepaidPush] },
+    { after: "totals check", commands: [prepaidKeys, prepaidTerms, prepaidSign, prepaidPush] },
   ],
   errors: PREPAID_ERRORS,
   methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],

@@ -1,16 +1,30 @@
 import { CliError, readKeyFile, readText, writePrivate } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
+import { assertList, exactFields } from "../core/metered/fields.ts";
 import {
+  decodeMeteredRule,
+  decodeMeteredTerms,
   decodePrepaidKeyFile,
+  decodeReceiptKeyFile,
   decodeSchedule,
   decodeSignedSchedule,
+  encodeMeteredTerms,
   encodePrepaidKeyFile,
+  encodeReceiptKeyFile,
   encodeSchedule,
   encodeSignedSchedule,
+  encodeSignedTerms,
+  MAX_METERED_ROUTES,
   MAX_PREPAID_KEY_FILE_BYTES,
+  MAX_RECEIPT_KEY_FILE_BYTES,
   MAX_SIGNED_SCHEDULE_BYTES,
+  MAX_SIGNED_TERMS_BYTES,
+  type MeteredRouteRule,
+  type MeteredTerms,
   type PrepaidKeyFile,
   type PrepaidSchedule,
+  type ReceiptKeyFile,
+  type SignedMeteredTerms,
   type SignedSchedule,
 } from "../index.ts";
 
@@ -59,3 +73,36 @@ export const readSignedSchedule = (path: string): SignedSchedule =>
 /** @throws CliError FILE_EXISTS, FILE_UNREADABLE */
 export const writeSignedSchedule = (path: string, signed: SignedSchedule): void =>
   writePrivate(path, written(encodeSignedSchedule(signed)), false);
+
+/** Reads receipts.json. @returns undefined if it does not exist @throws CliError KEY_FILE_UNSAFE, FILE_UNREADABLE */
+export function readReceiptKeys(path: string): ReceiptKeyFile | undefined {
+  const text = readKeyFile(path, MAX_RECEIPT_KEY_FILE_BYTES);
+  return text === undefined ? undefined : parsed(text, path, decodeReceiptKeyFile);
+}
+
+/** Writes receipts.json, which is never replaced. @throws CliError FILE_EXISTS, FILE_UNREADABLE */
+export const writeReceiptKeys = (path: string, file: ReceiptKeyFile): void =>
+  writePrivate(path, written(encodeReceiptKeyFile(file)), false);
+
+/** Reads the routes of terms with their rules. @throws CliError FILE_UNREADABLE */
+export const readRoutes = (path: string): readonly MeteredRouteRule[] =>
+  parsed(readText(path, MAX_SIGNED_TERMS_BYTES), path, (json) =>
+    assertList(exactFields(json, ["routes"], "the file").routes, 1, MAX_METERED_ROUTES, "routes").map((route) => {
+      const { method, path: routePath, rule } = exactFields(route, ["method", "path", "rule"], "a route");
+      return { method: method as string, path: routePath as string, rule: decodeMeteredRule(rule) };
+    }),
+  );
+
+/** Reads terms, signed or not. @throws CliError FILE_UNREADABLE */
+export const readTerms = (path: string): MeteredTerms =>
+  parsed(readText(path, MAX_SIGNED_TERMS_BYTES), path, (json) =>
+    decodeMeteredTerms((Object(json) as { terms?: unknown }).terms),
+  );
+
+/** @throws CliError FILE_EXISTS, FILE_UNREADABLE; SottoError INVALID_ARGUMENT */
+export const writeTerms = (path: string, terms: MeteredTerms): void =>
+  writePrivate(path, written({ terms: encodeMeteredTerms(terms) }), false);
+
+/** @throws CliError FILE_EXISTS, FILE_UNREADABLE */
+export const writeSignedTerms = (path: string, signed: SignedMeteredTerms): void =>
+  writePrivate(path, written(encodeSignedTerms(signed)), false);

@@ -199,7 +199,8 @@ async function walletOf(
   return parsed;
 }
 
-function makeFolder(folder: string): void {
+/** @throws CliError FILE_UNREADABLE */
+export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {

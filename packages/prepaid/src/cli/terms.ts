@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Arguments, CliError, type Command, named, readConfig, usage } from "@sotto/cli-kit";
+import { SottoError } from "@sotto/protocol";
+import {
+  assertMeteredValues,
+  epochOf,
+  laterEpoch,
+  MAX_PREPAID_EPOCHS,
+  type MeteredRouteRule,
+  type MeteredTerms,
+  type PrepaidKeyFile,
+  type ReceiptKeyFile,
+  type ReceiptSecret,
+  receiptKeyOf,
+} from "../index.ts";
+import { readKeys, readReceiptKeys, readRoutes, readSchedule, writeReceiptKeys, writeTerms } from "./files.ts";
+import { makeFolder } from "./keys.ts";
+
+export const prepaidTerms: Command = {
+  name: "prepaid terms",
+  summary: "Creates the terms of metered routes to sign, and the keys of their receipts.",
+  positionals: [],
+  options: {
+    keys: { value: "DIR", help: "the folder with keys.json and schedule.json of `sotto prepaid keys`" },
+    routes: { value: "FILE", help: 'JSON with the routes and their rules: { "routes": [{ method, path, rule }] }' },
+    from: { value: "MONTH", help: "the first month (UTC), such as 2026-12; default: this one" },
+    epochs: { value: "N", help: `number of months, 1 to ${MAX_PREPAID_EPOCHS}; default: as many as have keys` },
+    out: {
+      value: "DIR",
+      help: "the folder for receipts.json (secret, mode 0600) and terms.json; never replaces a file",
+    },
+  },
+  details: [
+    "A rule has base, units, cap and grain in base units, as the server's price has them. Every value from the grain to the",
+    "cap needs a key in each month. Nothing is sent. Next, sign the terms with `sotto prepaid sign --terms`.",
+    "Never sign two rules for one route and month: payers compare them. If DIR of --keys has a receipts.json, its keys are",
+    "used again, so that a month has one receipt key.",
+  ],
+  async run({ args, home }) {
+    const config = readConfig(home);
+    const [keysFolder, folder] = [args.required("keys"), args.required("out")];
+    const [receiptsPath, termsPath] = [join(folder, "receipts.json"), join(folder, "terms.json")];
+    if (existsSync(termsPath)) throw new CliError("FILE_EXISTS", `${termsPath} exists; choose another --out`);
+    const keysPath = join(keysFolder, "keys.json");
+    const keys = readKeys(keysPath);
+    if (keys === undefined) throw new CliError("FILE_UNREADABLE", `${keysPath} does not exist`);
+    const { wallet, chainId, pool, origin } = readSchedule(join(keysFolder, "schedule.json"));
+    if (chainId !== config.chainId || pool !== config.pool || origin !== keys.origin)
+      throw new CliError("REFUSED", `the schedule in ${keysFolder} is for another chain, pool or origin`);
+    const routes = readRoutes(args.required("routes"));
+    const epochs = epochsOf(args, routes, keys);
+    const before = readReceiptKeys(join(keysFolder, "receipts.json"));
+    if (before !== undefined && before.origin !== origin)
+      throw new CliError("REFUSED", `the receipt keys in ${keysFolder} are for ${before.origin}, not for ${origin}`);
+    const file = { origin, keys: secretsOf(epochs, before) };
+    makeFolder(folder);
+    keepReceiptKeys(receiptsPath, file, epochs);
+    const terms: MeteredTerms = {
+      ...{ wallet, chainId, pool, origin, routes },
+      firstEpoch: epochs[0]!,
+      receiptKeys: epochs.map((epoch) => receiptKeyOf(file.keys.find((key) => key.epoch === epoch)!.secret)),
+    };
+    writeTerms(termsPath, terms);
+    return {
+      json: { receiptKeys: receiptsPath, terms: termsPath, wallet, origin, epochs, routes: routes.length },
+      text: [
+        `receipt keys in ${receiptsPath} (secret: only the resource server needs them)`,
+        `terms in ${termsPath}: ${epochs[0]} to ${epochs.at(-1)}, for ${origin}, wallet ${wallet}`,
+        `Next: \`sotto prepaid sign --terms ${termsPath}\``,
+      ],
+    };
+  },
+};
+
+/** What a month lacks for these routes; undefined if it lacks nothing. */
+function problemOf(epoch: string, routes: readonly MeteredRouteRule[], { keys }: PrepaidKeyFile): string | undefined {
+  const values = keys.filter((key) => key.epoch === epoch).map(({ value }) => value);
+  try {
+    for (const { rule } of routes) assertMeteredValues(rule, values);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SottoError)) throw error;
+    return `${epoch}: ${error.message}`;
+  }
+}
+
+/** The months of the terms. @throws CliError USAGE if the first one lacks keys */
+function epochsOf(args: Arguments, routes: readonly MeteredRouteRule[], keys: PrepaidKeyFile): readonly string[] {
+  const now = epochOf(Date.now());
+  const from = named("--from", () => laterEpoch(args.text("from") ?? now, 0));
+  if (from < now) throw usage(`--from is ${from}, but the month must not be over; it is ${now} now`);
+  const count = args.integer("epochs", 1, MAX_PREPAID_EPOCHS);
+  const wanted = Array.from({ length: count ?? MAX_PREPAID_EPOCHS }, (_, i) => laterEpoch(from, i));
+  const problems = wanted.map((epoch) => problemOf(epoch, routes, keys));
+  const first = problems.findIndex((problem) => problem !== undefined);
+  if (first === 0 || (first > 0 && count !== undefined)) throw usage(problems[first]!);
+  return first < 0 ? wanted : wanted.slice(0, first);
+}
+
+/** Keys for these months, the earlier ones included. */
+function secretsOf(epochs: readonly string[], before: ReceiptKeyFile | undefined): readonly ReceiptSecret[] {
+  const ended = laterEpoch(epochOf(Date.now()), -2);
+  const old = (before?.keys ?? []).filter(({ epoch }) => epoch > ended);
+  const added = epochs.filter((epoch) => !old.some((key) => key.epoch === epoch));
+  return [...old, ...added.map((epoch) => ({ epoch, secret: new Uint8Array(randomBytes(32)) }))];
+}
+
+/** Writes receipts.json, unless it has the keys already. @throws CliError FILE_EXISTS */
+function keepReceiptKeys(path: string, file: ReceiptKeyFile, epochs: readonly string[]): void {
+  const existing = readReceiptKeys(path);
+  const secretOf = ({ keys }: ReceiptKeyFile, epoch: string) =>
+    Buffer.from(keys.find((key) => key.epoch === epoch)?.secret ?? []).toString("hex");
+  if (existing === undefined) writeReceiptKeys(path, file);
+  else if (epochs.some((epoch) => secretOf(existing, epoch) !== secretOf(file, epoch)))
+    throw new CliError("FILE_EXISTS", `${path} exists and lacks keys for these months; choose another --out`);
+}

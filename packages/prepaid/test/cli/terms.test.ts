@@ -1,0 +1,88 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { DeadHome, type Ended } from "../../../cli-kit/test/support/run.ts";
+import { prepaidCommands } from "../../src/cli.ts";
+import {
+  decodeMeteredTerms,
+  decodeReceiptKeyFile,
+  decodeSignedTerms,
+  epochOf,
+  laterEpoch,
+  receiptKeyOf,
+  verifyTermsSignature,
+} from "../../src/index.ts";
+
+const ORIGIN = "https://data.example";
+const RULE = { base: "0", units: [{ name: "rows", price: "1", per: 1 }], cap: "200", grain: "100" };
+const routesOf = (rule: object = RULE) => JSON.stringify({ routes: [{ method: "GET", path: "/rows", rule }] });
+
+describe("sotto prepaid terms", function () {
+  slow(this, "generates RSA keys");
+  let home: DeadHome;
+  let now: string;
+  let keys: string;
+  let routes: string;
+  before(async () => {
+    await clearOfMidnight();
+    now = epochOf(Date.now());
+    home = new DeadHome([prepaidCommands]);
+    keys = join(home.folder, "keys");
+    routes = home.write("routes.json", routesOf());
+    const made = await run("keys", "--origin", ORIGIN, "--values", "100,200", "--epochs", "2", "--out", keys);
+    expect(made.code, made.stderr).to.equal(0);
+  });
+
+  const run = (...args: string[]) => home.run(["prepaid", args[0]!, "--json", ...args.slice(1)]);
+  const terms = (...args: string[]) => run("terms", "--keys", keys, ...args);
+  const read = (path: string): Record<string, unknown> => JSON.parse(readFileSync(path, "utf8"));
+  const codeOf = ({ code, stderr }: Ended) => [code, JSON.parse(stderr.trim().split("\n").at(-1)!).error.code];
+
+  it("writes secret receipt keys and the terms that name them, which the account signs", async () => {
+    const folder = join(home.folder, "terms");
+    const ended = await terms("--routes", routes, "--out", folder);
+    expect(ended.code, ended.stderr).to.equal(0);
+    expect(JSON.parse(ended.stdout)).to.deep.include({ epochs: [now, laterEpoch(now, 1)], origin: ORIGIN, routes: 1 });
+    expect(statSync(join(folder, "receipts.json")).mode & 0o777).to.equal(0o600);
+    const file = decodeReceiptKeyFile(read(join(folder, "receipts.json")));
+    const made = decodeMeteredTerms(read(join(folder, "terms.json"))["terms"]);
+    expect(made.receiptKeys).to.deep.equal(file.keys.map(({ secret }) => receiptKeyOf(secret)));
+    for (const { secret } of file.keys)
+      expect(ended.stdout + ended.stderr).to.not.include(Buffer.from(secret).toString("hex"));
+    const signed = await run("sign", "--terms", join(folder, "terms.json"));
+    expect(signed.code, signed.stderr).to.equal(0);
+    const { file: path } = JSON.parse(signed.stdout);
+    expect(path).to.equal(join(folder, "terms.signed.json"));
+    const noChain = () => Promise.reject(new Error("no call to the chain is needed"));
+    expect(await verifyTermsSignature(decodeSignedTerms(read(path)), noChain)).to.equal(true);
+    expect(codeOf(await terms("--routes", routes, "--out", folder))).to.deep.equal([2, "FILE_EXISTS"]);
+    expect(codeOf(await run("sign", "--terms", path, "--schedule", path))).to.deep.equal([2, "USAGE"]);
+  });
+
+  it("uses receipt keys again, so that a month has one", async () => {
+    expect((await terms("--routes", routes, "--out", keys, "--epochs", "1")).code).to.equal(0);
+    const folder = join(home.folder, "later");
+    expect((await terms("--routes", routes, "--out", folder)).code).to.equal(0);
+    const keysIn = (path: string) => decodeMeteredTerms(read(join(path, "terms.json"))["terms"]).receiptKeys;
+    expect(keysIn(folder)).to.have.length(2);
+    expect(keysIn(folder)[0]).to.equal(keysIn(keys)[0]);
+  });
+
+  it("refuses routes without keys for their values, malformed ones, and months without keys", async () => {
+    const out = join(home.folder, "refused");
+    const five = home.write("five.json", routesOf({ ...RULE, cap: "500" }));
+    const ended = await terms("--routes", five, "--out", out);
+    expect(codeOf(ended)).to.deep.equal([2, "USAGE"]);
+    expect(ended.stderr).to.include("add keys for 500");
+    expect(codeOf(await terms("--routes", routes, "--out", out, "--epochs", "3"))).to.deep.equal([2, "USAGE"]);
+    const past = ["--from", laterEpoch(now, -1)];
+    expect(codeOf(await terms("--routes", routes, "--out", out, ...past))).to.deep.equal([2, "USAGE"]);
+    for (const content of ["{", "{}", routesOf({ ...RULE, grain: "3" }), routesOf({ ...RULE, other: 1 })]) {
+      const path = home.write("malformed.json", content);
+      expect(codeOf(await terms("--routes", path, "--out", out))).to.deep.equal([2, "FILE_UNREADABLE"]);
+    }
+    expect(existsSync(out)).to.equal(false);
+  });
+});
