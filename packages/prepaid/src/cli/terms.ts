@@ -40,6 +40,7 @@ export const prepaidTerms: Command = {
   ],
   async run({ args, home }) {
     const config = readConfig(home);
+    const months = monthsOf(args);
     const [keysFolder, folder] = [args.required("keys"), args.required("out")];
     const [receiptsPath, termsPath] = [join(folder, "receipts.json"), join(folder, "terms.json")];
     if (existsSync(termsPath)) throw new CliError("FILE_EXISTS", `${termsPath} exists; choose another --out`);
@@ -50,7 +51,7 @@ export const prepaidTerms: Command = {
     if (chainId !== config.chainId || pool !== config.pool || origin !== keys.origin)
       throw new CliError("REFUSED", `the schedule in ${keysFolder} is for another chain, pool or origin`);
     const routes = readRoutes(args.required("routes"));
-    const epochs = epochsOf(args, routes, keys);
+    const epochs = epochsOf(months, routes, keys);
     const before = readReceiptKeys(join(keysFolder, "receipts.json"));
     if (before !== undefined && before.origin !== origin)
       throw new CliError("REFUSED", `the receipt keys in ${keysFolder} are for ${before.origin}, not for ${origin}`);
@@ -86,12 +87,26 @@ function problemOf(epoch: string, routes: readonly MeteredRouteRule[], { keys }:
   }
 }
 
-/** The months of the terms. @throws CliError USAGE if the first one lacks keys */
-function epochsOf(args: Arguments, routes: readonly MeteredRouteRule[], keys: PrepaidKeyFile): readonly string[] {
+interface Months {
+  readonly from: string;
+  /** Undefined for as many as have keys. */
+  readonly count: number | undefined;
+}
+
+/** @throws CliError USAGE */
+function monthsOf(args: Arguments): Months {
   const now = epochOf(Date.now());
   const from = named("--from", () => laterEpoch(args.text("from") ?? now, 0));
   if (from < now) throw usage(`--from is ${from}, but the month must not be over; it is ${now} now`);
-  const count = args.integer("epochs", 1, MAX_PREPAID_EPOCHS);
+  return { from, count: args.integer("epochs", 1, MAX_PREPAID_EPOCHS) };
+}
+
+/** The months of the terms. @throws CliError USAGE if the first one lacks keys */
+function epochsOf(
+  { from, count }: Months,
+  routes: readonly MeteredRouteRule[],
+  keys: PrepaidKeyFile,
+): readonly string[] {
   const wanted = Array.from({ length: count ?? MAX_PREPAID_EPOCHS }, (_, i) => laterEpoch(from, i));
   const problems = wanted.map((epoch) => problemOf(epoch, routes, keys));
   const first = problems.findIndex((problem) => problem !== undefined);

@@ -40,7 +40,7 @@ const valid = {
   "prepaid restore": [URL],
   "prepaid check-receipt": ["FILE"],
   "prepaid keys": ["--origin", "https://data.example", "--values", "1000", "--out", "/nowhere/at/all"],
-  "prepaid terms": ["--keys", "FILE", "--routes", "FILE", "--out", "/nowhere/at/all"],
+  "prepaid terms": ["--keys", "/nowhere/at/all", "--routes", "FILE", "--out", "/nowhere/at/all"],
   "prepaid sign": ["--schedule", "FILE"],
   "prepaid push": ["--schedule", "FILE"],
 };
