@@ -32,6 +32,8 @@ export interface RunningCharge {
   finish(outcome: Outcome): Promise<void>;
   /** Charges what was used. Only the first end counts. Never rejects. */
   ended(): Promise<void>;
+  /** Ends a request whose response is known before its headers leave. @returns what it is charged, base units */
+  finalCharge(status: number): bigint;
 }
 
 interface Waiting {
@@ -40,6 +42,7 @@ interface Waiting {
   fail(cause: unknown): void;
 }
 
+const isFailure = (outcome: Outcome): boolean => typeof outcome === "number" && outcome >= 500;
 const idOf = ({ keyId, nonce }: MeteredToken): string => `${keyId}:${nonce}`;
 
 export class Charges {
@@ -78,13 +81,17 @@ export class Charges {
     const charge: RunningCharge = {
       meter,
       async finish(outcome) {
-        const isFailed = outcome === "unstarted" || (typeof outcome === "number" && outcome >= 500);
-        if (isFailed && !meter.isKept) await endOnce(false);
+        if ((outcome === "unstarted" || isFailure(outcome)) && !meter.isKept) await endOnce(false);
         else if (outcome === "aborted" || outcome === "unstarted") await endOnce(true);
       },
       async ended() {
         clearTimeout(timer);
         await endOnce(true);
+      },
+      finalCharge(status) {
+        const isCharged = !isFailure(status) || meter.isKept;
+        void endOnce(isCharged);
+        return isCharged ? meter.charge : 0n;
       },
     };
     this.#running.set(id, charge);

@@ -21,6 +21,7 @@ import {
   encodeMeteredOffer,
   encodeMeteredRule,
   epochOf,
+  METERED_CHARGE_HEADER,
   METERED_RULE_HEADER,
   type MeteredRule,
   meteredEpochs,
@@ -89,6 +90,7 @@ export interface PaidMetered {
 }
 
 const RULE = METERED_RULE_HEADER.toLowerCase();
+const CHARGE = METERED_CHARGE_HEADER.toLowerCase();
 const TOKEN = PREPAID_HEADER.toLowerCase();
 
 /**
@@ -227,7 +229,7 @@ export class OpenMetered implements OpenMethod {
     const spent = await redemption.redeemMetered(shown, use, (key) => this.#spendOf(rule, key, request, began));
     const { id, key } = spent;
     report({ event: "redeemed", key: key.id, value: rule.cap, ms: clock() - began });
-    const { meter, finish, ended } = this.charges.start({
+    const { meter, finish, ended, finalCharge } = this.charges.start({
       ...spent,
       rule,
       durationMs: this.#config.durationMs,
@@ -241,7 +243,14 @@ export class OpenMetered implements OpenMethod {
       rule: hash,
       resource: terms.resource,
     } as const;
-    return paid({ ...payment, wallet, meter }, finish, ended);
+    const decision = paid({ ...payment, wallet, meter }, finish, ended);
+    if (decision.kind !== "paid") return decision;
+    const { "access-control-expose-headers": exposed } = decision.headers;
+    return {
+      ...decision,
+      headers: { ...decision.headers, "access-control-expose-headers": `${exposed}, ${METERED_CHARGE_HEADER}` },
+      finalHeaders: (status) => ({ [CHARGE]: String(finalCharge(status)) }),
+    };
   }
 
   /** What is stored with a token. @throws CheckFailed if its change could not be signed, or the request cannot be named */
