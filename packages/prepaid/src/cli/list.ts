@@ -1,4 +1,5 @@
-import { amountFields, type Command, type Config, listed, money, printable, withWallet } from "@sotto/cli-kit";
+import { amountFields, type Command, type Config, listed, money, printable, usage, withWallet } from "@sotto/cli-kit";
+import { csvOf } from "@sotto/wallet/receipts";
 import {
   type ChargeEvent,
   listCharges,
@@ -13,7 +14,7 @@ export const prepaidList: Command = {
   name: "prepaid list",
   summary: "Lists prepaid tokens by merchant, with change and what was charged.",
   positionals: [],
-  options: {},
+  options: { csv: { help: "write the charges as CSV (RFC 4180) instead of the list" } },
   details: [
     "begun: its payment may be on the way. paid: the merchant has not signed it yet. ready: its tokens can be spent. void:",
     "the merchant returned a wrong signature. dropped: you gave it up. For begun and paid, `sotto prepaid buy` resumes the",
@@ -22,9 +23,15 @@ export const prepaidList: Command = {
     "metered routes. underway: its change has not arrived, see `sotto prepaid merge`.",
   ],
   async run(context) {
+    const csv = context.args.flag("csv");
+    if (csv && context.output.json) throw usage("--csv and --json cannot be combined");
     return withWallet(context, false, async ({ config, wallet }) => {
       const found = await listPrepaid(wallet);
       const charges = await listCharges(wallet);
+      if (csv) {
+        context.output.raw(chargesCsv(charges, config));
+        return undefined;
+      }
       const chargesOf = ({ origin }: PrepaidOrigin) => charges.filter((charge) => charge.origin === origin);
       return {
         json: found.map((each) => jsonOf(each, chargesOf(each), config)),
@@ -40,6 +47,19 @@ export const packFields = (pack: PrepaidPackInfo, config: Config) => {
   const begun = new Date(created).toISOString();
   return { id, state, value: amountFields(value, config), epoch, count, left, restored, begun };
 };
+
+const COLUMNS = ["at", "origin", "method", "target", "units", "amount", "decimal", "change"];
+
+/** Charges as CSV: the amount is what was charged. */
+export const chargesCsv = (charges: readonly PrepaidCharge[], config: Pick<Config, "decimals">): string =>
+  csvOf(
+    COLUMNS,
+    charges.map(({ at, origin, method, target, units, charge, change }) => {
+      const { amount, decimal } = amountFields(charge, config);
+      const counted = Object.entries(units).map(([name, count]) => `${name}=${count}`);
+      return [new Date(at).toISOString(), origin, method, target, counted.join(" "), amount, decimal, String(change)];
+    }),
+  );
 
 /** A charge in the output of `--json`. */
 export const chargeFields = (

@@ -28,8 +28,13 @@ function cell(value: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** CSV according to RFC 4180: a header line, CRLF line ends. Cells that a spreadsheet would run as a formula get an apostrophe. */
+export const csvOf = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+
 /** Payments as CSV according to RFC 4180: a header line, CRLF line ends. Amounts in base units and as decimals. */
-export function paymentsCsv(entries: readonly PaymentEntry[]): string {
-  const lines = entries.map((entry) => COLUMNS.map((name) => cell(String(entry[name] ?? ""))).join(","));
-  return [COLUMNS.join(","), ...lines].map((line) => `${line}\r\n`).join("");
-}
+export const paymentsCsv = (entries: readonly PaymentEntry[]): string =>
+  csvOf(
+    COLUMNS,
+    entries.map((entry) => COLUMNS.map((name) => String(entry[name] ?? ""))),
+  );
