@@ -1,6 +1,7 @@
 import type { CommandSet } from "@sotto/cli-kit";
 import { MAX_AMOUNT } from "@sotto/protocol";
 import { PREPAID_ERRORS, prepaid } from "../client.ts";
+import { prepaidAudit } from "./audit.ts";
 import { prepaidBuy, prepaidRestore } from "./buy.ts";
 import { prepaidCheckReceipt } from "./check-receipt.ts";
 import { prepaidDrop, prepaidResume } from "./decide.ts";
@@ -30,7 +31,7 @@ export const prepaidCommands: CommandSet = {
         prepaidRestore,
       ],
     },
-    { after: "totals check", commands: [prepaidKeys, prepaidTerms, prepaidSign, prepaidPush] },
+    { after: "totals check", commands: [prepaidKeys, prepaidTerms, prepaidSign, prepaidPush, prepaidAudit] },
   ],
   errors: PREPAID_ERRORS,
   methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],

@@ -15,6 +15,8 @@ const bad = {
   origin: ["x", "data.example", "https://data.example/", "https://DATA.example", "ftp://data.example", "https://a b"],
   routes: BAD.files,
   schedule: BAD.files,
+  schedules: BAD.files,
+  store: ["x", "memory", "sqlite:", "sqlite:/nowhere/at/all"],
   signature: ["x", "0x", "0x1", "0xzz", `0x${"00".repeat(8193)}`],
   terms: BAD.files,
   units: ["x", "output", "output=", "output=-1", "output=1.5", "Output=1", "output=01"],
@@ -42,6 +44,7 @@ const valid = {
   "prepaid keys": ["--origin", "https://data.example", "--values", "1000", "--out", "/nowhere/at/all"],
   "prepaid terms": ["--keys", "/nowhere/at/all", "--routes", "FILE", "--out", "/nowhere/at/all"],
   "prepaid sign": ["--schedule", "FILE"],
+  "prepaid audit": ["--store", "sqlite:/nowhere/at/all", "--schedules", "FILE"],
   "prepaid push": ["--schedule", "FILE"],
 };
 

@@ -22,6 +22,7 @@ import {
   tokenIdHash,
   verifyReceipt,
 } from "../../src/index.ts";
+import { auditStore } from "../../src/server/metered/audit.ts";
 import type { PrepaidSchema } from "../../src/server/schema.ts";
 import { PrepaidStore } from "../../src/server/store.ts";
 import { Thread } from "../../src/server/thread.ts";
@@ -420,6 +421,35 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     await close();
     server = await open();
     expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 0n, change: CAP });
+  });
+
+  it("adds up, and notices what does not", async () => {
+    const tens = await buy(server, 4);
+    await spendMetered(server, tens[0]!, { input: 3_000 });
+    await spendMetered(server, tens[1]!, { input: 1_500 });
+    await startMetered(server, tens[2]!);
+    const blinded = blindChange(server, 4_000n);
+    const change = blinded.finish((await claimed(server, tens[0]!, blinded.batch)).signatures!);
+    const [five] = await buy(server, 1, { value: 5_000n });
+    expect(statusOf(await swap(server, [five!, change[0]!], blind(server, [CAP])))).to.equal("200");
+    const audit = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
+    expect(audit).to.include({
+      ...{ charged: 6_000n, changeSigned: 6_000n, changeClaimable: 8_000n, running: 10_000n },
+    });
+    const ofValue = (value: bigint) => audit.keys.find((key) => key.value === value);
+    expect(ofValue(1_000n)).to.include({ change: 1_000n, unspent: 1_000n });
+    expect(ofValue(5_000n)).to.include({ change: 5_000n, swappedOut: 10_000n });
+    expect(ofValue(10_000n)).to.include({ metered: 30_000n, swappedIn: 10_000n });
+    // The tokens were signed without a sale, which the sums show.
+    expect(audit.problems).to.deep.equal([
+      "1 more tokens of 5000 in 2026-12 were spent than signed",
+      "2 more tokens of 10000 in 2026-12 were spent than signed",
+    ]);
+    await inStore((db) =>
+      db.updateTable("prepaid_metered").set({ charge: "99000" }).where("state", "=", "running").execute(),
+    );
+    const { problems } = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
+    expect(problems).to.include("1 requests were charged 99000, more than their cap 10000");
   });
 
   it("does not sign change without a guard", async () => {

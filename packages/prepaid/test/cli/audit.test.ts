@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { DEAD_CONFIG, DeadHome } from "../../../cli-kit/test/support/run.ts";
+import { prepaidCommands } from "../../src/cli.ts";
+import { encodeSchedule, type PrepaidSchedule } from "../../src/index.ts";
+import { Keyring } from "../../src/server/keyring.ts";
+import { PrepaidStore } from "../../src/server/store.ts";
+import { createMerchant } from "../server/support/merchant.ts";
+
+describe("sotto prepaid audit", function () {
+  slow(this, "generates RSA keys");
+
+  it("adds up a store without a secret, and creates none", async () => {
+    const home = new DeadHome([prepaidCommands]);
+    const pool = DEAD_CONFIG.pool as PrepaidSchedule["pool"];
+    const { schedule } = await createMerchant({ pool });
+    const file = home.write("schedule.json", JSON.stringify({ schedule: encodeSchedule(schedule) }));
+    const path = join(home.folder, "tokens.sqlite");
+    const run = (...args: string[]) => home.run(["prepaid", "audit", "--schedules", file, ...args]);
+    const missing = await run("--store", `sqlite:${path}`);
+    expect([missing.code, missing.stderr]).to.deep.equal([2, `sotto: FILE_UNREADABLE: ${path} does not exist\n`]);
+    const store = await PrepaidStore.open({ url: `sqlite:${path}`, clock: Date.now, onError: () => undefined });
+    const [key] = new Keyring([schedule], undefined).all;
+    const pack = {
+      key_id: key!.id,
+      batch: `0x${"01".repeat(32)}`,
+      count: 100,
+      payment: "0x",
+      signatures: new Uint8Array(),
+    };
+    await store.addPack(pack);
+    await store.end();
+    const json = JSON.parse((await run("--store", `sqlite:${path}`, "--json")).stdout);
+    expect(json.problems).to.deep.equal([]);
+    expect(json.keys).to.have.length(1);
+    expect(json.keys[0].unspent).to.deep.equal({ amount: "100000", decimal: "0.1" });
+    const text = await run("--store", `sqlite:${path}`);
+    expect(text.stdout).to.include("everything adds up");
+    writeFileSync(path, "not a database");
+    expect((await run("--store", `sqlite:${path}`)).code).to.not.equal(0);
+  });
+});
