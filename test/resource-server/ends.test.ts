@@ -1,8 +1,12 @@
 // What depends on the end of a paid response learns it once, on every adapter: complete, or cut.
 
+import { once } from "node:events";
 import { Agent } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import { type HttpBindings, serve } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Decision } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
@@ -256,6 +260,42 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.reports).to.deep.equal([200]);
     });
   });
+
+describe("the end of a response that a handler of Hono writes itself", () => {
+  it("is that of the connection, and nothing is final before it", async () => {
+    const paywall = new ScriptedPaywall();
+    const finals: number[] = [];
+    const finalHeaders = (status: number) => {
+      finals.push(status);
+      return {};
+    };
+    paywall.judges(() => ({ ...paywall.paidUntilEnd(), finalHeaders }) as Decision);
+    const last = gate();
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    app.use("*", honoPaywall(paywall));
+    app.get("/", (c) => {
+      const { outgoing } = c.env;
+      void setImmediate().then(async () => {
+        outgoing.writeHead(200).write("first");
+        await last.opened;
+        outgoing.end(", last");
+      });
+      return RESPONSE_ALREADY_SENT;
+    });
+    const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
+    await once(server, "listening");
+    const exchange = overHttp1(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const body = exchange.body();
+    expect((await exchange.headers())["vary"]).to.equal("X-Payment-Proof");
+    await settle();
+    expect(paywall.reports).to.deep.equal([200]);
+    last.open();
+    expect(await body).to.equal("first, last");
+    await paywall.reported(2);
+    expect([paywall.reports, finals]).to.deep.equal([[200, "complete"], []]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
 
 type Handle = (
   paywall: ScriptedPaywall,

@@ -5,7 +5,7 @@ import type { Payment, PaywallRequest, ResponseEnd } from "../paywall/types.ts";
 import { createEndReport, reportUnstarted, withReportedEnd } from "./end.ts";
 import { additions, fetchRequest, finalHeadersOf, receiptHeaders, replaceHeader as replaceInRequest } from "./fetch.ts";
 import { HTML_TYPE, mergedHeader } from "./headers.ts";
-import { isEnded, nodeRequest, onEnd, replaceHeader } from "./node.ts";
+import { isEnded, nodeRequest, onEnd, replaceHeader, setHeaders as setNodeHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "hono" {
@@ -50,6 +50,10 @@ function isLost(c: Context): boolean {
   const { outgoing } = bindings(c);
   return outgoing === undefined ? c.req.raw.signal.aborted : isEnded(outgoing);
 }
+
+/** Whether the handler writes the response itself, bypassing Hono: by the header of node-server, it may do so later. */
+const isSentByHandler = (c: Context): boolean =>
+  bindings(c).outgoing?.headersSent === true || c.res.headers.has("x-hono-already-sent");
 
 function outcomeOf(c: Context): number | "aborted" {
   const { outgoing } = bindings(c);
@@ -132,9 +136,15 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       throw error;
     }
     await decision.finish(outcomeOf(c));
-    const headers = { ...decision.headers, ...finalHeadersOf(c.res, decision) };
-    for (const [name, value] of additions(c.res, headers)) c.header(name, value);
-    for (const [name, value] of receiptHeaders(c.res, decision.receipt)) c.header(name, value);
+    const { outgoing } = bindings(c);
+    if (outgoing !== undefined && isSentByHandler(c)) {
+      // A change of Hono's response would make node-server send that one.
+      if (!outgoing.headersSent) setNodeHeaders(outgoing, decision.headers);
+    } else {
+      const headers = { ...decision.headers, ...finalHeadersOf(c.res, decision) };
+      for (const [name, value] of additions(c.res, headers)) c.header(name, value);
+      for (const [name, value] of receiptHeaders(c.res, decision.receipt)) c.header(name, value);
+    }
     reportEnd?.();
     return;
   };
