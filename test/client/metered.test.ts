@@ -58,7 +58,8 @@ describe("metered routes of a real resource server", function () {
     const wallet = await payerWith(world, [200_000n]);
     const before = await server.received();
     const pay = wrapFetch(fetch, wallet, options());
-    expect(await (await pay(`${url}/words/3`)).text()).to.equal("end");
+    const answer = await pay(`${url}/words/3`);
+    expect([await answer.text(), answer.headers.get("x-payment-charge")]).to.deep.equal(["end", "3000"]);
     expect(await charged(1)).to.deep.equal([3_000n]);
     expect(charges[0]!.units).to.deep.equal({ words: 3n });
     // A stream says its charge afterwards; a request above the cap ends there; a failure costs nothing.
