@@ -357,16 +357,23 @@ export class PrepaidBook {
   }
 
   /**
-   * Takes a fresh token in memory, so that no other call takes it before the caller has written the change.
+   * Takes a fresh token in memory. The caller journals what it is for and calls `write` with the change before it awaits anything:
+   * otherwise a later change of the same pack is written first.
    * @returns undefined if there is none
    */
   takeNext(wish: TokenWish, now: number): TakenToken | undefined {
     const pack = this.#usable(wish, now)[0];
     if (pack === undefined) return undefined;
-    const taken = this.#cursors.get(pack.id) ?? 0;
-    const index = pack.restored ? pack.count - 1 - taken : taken;
-    this.#cursors.set(pack.id, taken + 1);
-    return { pack, index, change: { put: CURSOR + pack.id, value: taken + 1 } };
+    const index = this.nextIndex(pack);
+    const taken = (this.#cursors.get(pack.id) ?? 0) + 1;
+    this.#cursors.set(pack.id, taken);
+    return { pack, index, change: { put: CURSOR + pack.id, value: taken } };
+  }
+
+  /** The index of the token of a pack that is taken next. */
+  nextIndex({ id, count, restored }: PackRecord): number {
+    const taken = this.#cursors.get(id) ?? 0;
+    return restored ? count - 1 - taken : taken;
   }
 
   /**

@@ -28,7 +28,7 @@ export interface Merged {
  * itself; programs that end early call it. All swaps follow each other without pauses, so the merchant can see that they are
  * of one payer.
  * @param options those of `wrapFetch`, with `prepaid` among the methods
- * @throws FetchError FETCH_OPTION_INVALID; the errors of the store; the signal's reason
+ * @throws FetchError FETCH_OPTION_INVALID; the errors of the store while it claims; the signal's reason
  */
 export async function mergePrepaid(
   send: typeof fetch,
@@ -50,7 +50,11 @@ export async function mergePrepaid(
   for (const each of origin === undefined ? book.origins() : [origin])
     for (;;) {
       signal?.throwIfAborted();
-      const swapped = await metered.swaps.swap(each, signal);
+      const swapped = await metered.swaps.swap(each, signal).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        // A failure at one origin must not keep the others from merging.
+        return { kind: "failed", error } as const;
+      });
       if (swapped.kind === "done") {
         swaps += 1;
         continue;

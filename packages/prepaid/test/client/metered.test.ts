@@ -282,4 +282,69 @@ describe("a metered route", function () {
     await until(() => book.origin(ORIGIN).stopped !== null);
     expect(await stops()).to.equal("PREPAID_SIGNATURES_INVALID");
   });
+
+  it("keeps the pack of a token that a request is taking while another request ends", async () => {
+    scene.merchant.streams = true;
+    await (await paying()(`${ORIGIN}/open`)).text();
+    scene.merchant.streams = false;
+    scene.merchant.status = 500;
+    await (await paying()(`${ORIGIN}/failed`)).text();
+    await charged(1);
+    scene.merchant.status = 200;
+    // The whole cap came back: one token, in a pack of its own.
+    expect(held()).to.deep.equal(["10"]);
+    const { metered, tokens } = { metered: book.metered, tokens: book.tokens.bind(book) };
+    book.tokens = async (pack, prepare) => {
+      if (pack.change !== undefined && metered.requests().length > 0) {
+        scene.merchant.end();
+        await merge();
+      }
+      return tokens(pack, prepare);
+    };
+    const begin = metered.begin.bind(metered);
+    const inUse: boolean[] = [];
+    metered.begin = (record, ...others) => {
+      const begun = begin(record, ...others);
+      inUse.push(metered.inUse("").has(record.pack));
+      return begun;
+    };
+    await (await paying({ buy: false })(`${ORIGIN}/last`)).text();
+    expect(scene.merchant.served.at(-1)).to.deep.equal({ target: "/last", by: "meter" });
+    expect(inUse, "from the same step on").to.deep.equal([true]);
+    await until(() => metered.requests().length === 0);
+    await assertConserved();
+  });
+
+  it("stores how many tokens are taken in the order in which they are taken", async () => {
+    await scene.buy();
+    const tokens = book.tokens.bind(book);
+    let release = () => {};
+    const first = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let calls = 0;
+    book.tokens = async (...args) => {
+      calls += 1;
+      if (calls === 1) await first;
+      return tokens(...args);
+    };
+    const slower = paying({ buy: false })(`${ORIGIN}/a`);
+    await until(() => calls === 1);
+    await (await paying({ buy: false })(`${ORIGIN}/b`)).text();
+    release();
+    await (await slower).text();
+    const cursors = (await scene.payer.store.list("prepaid/cursor/")).map(({ value }) => value);
+    expect(cursors).to.deep.equal([2]);
+    await charged(2);
+    await assertConserved();
+  });
+
+  it("takes no token for a request that a limit refuses while another one is being paid", async () => {
+    await scene.buy();
+    const pay = paying({ buy: false }, { maxPerDay: 15n });
+    const results = await Promise.allSettled(["/1", "/2"].map((path) => pay(ORIGIN + path)));
+    expect(results.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
+    await charged(1);
+    await assertConserved();
+  });
 });

@@ -145,15 +145,22 @@ export class MeteredBook {
 
   /**
    * Journals a request before its token is shown, and reserves its cap.
-   * @param taken marks the token as taken
-   * @throws PurchaseError of a limit; nothing is written then
+   * @param take takes the token, and returns the change that marks it as taken
+   * @throws PurchaseError of a limit; no token is taken then
    */
-  async begin(record: MeteredRecord, taken: StoreChange, limits: SpendingLimits): Promise<void> {
+  async begin(record: MeteredRecord, take: () => StoreChange, limits: SpendingLimits): Promise<void> {
     const reserved = this.#counters!.reserve(limits, BigInt(record.cap), record.place);
-    await this.#counted(-BigInt(record.cap), record.place, () =>
-      this.#write(taken, put(METERED + record.id, record), ...reserved),
-    );
+    const taken = take();
+    // From now on, the token's pack is in use.
     this.#requests.set(record.id, record);
+    try {
+      await this.#counted(-BigInt(record.cap), record.place, () =>
+        this.#write(taken, put(METERED + record.id, record), ...reserved),
+      );
+    } catch (error) {
+      this.#requests.delete(record.id);
+      throw error;
+    }
   }
 
   /** Runs a write after a counter was lowered by an amount, and undoes that if the write fails. */
@@ -225,8 +232,14 @@ export class MeteredBook {
 
   /** Journals a swap before it is sent. @param taken marks its tokens as taken */
   async beginSwap(swap: SwapRecord, taken: readonly StoreChange[]): Promise<void> {
-    await this.#write(...taken, put(SWAP + swap.id, swap));
+    // From now on, the packs of its tokens are in use.
     this.#swaps.set(swap.id, swap);
+    try {
+      await this.#write(...taken, put(SWAP + swap.id, swap));
+    } catch (error) {
+      this.#swaps.delete(swap.id);
+      throw error;
+    }
   }
 
   /** Ends a swap. @param write applies the changes with others */

@@ -9,11 +9,12 @@ import {
   meteredRuleHash,
   meteredValues,
   PREPAID_HEADER,
+  type PrepaidToken,
   prepaidPackLabel,
   redeemsAt,
   tokenIdHash,
 } from "../../index.ts";
-import { type PrepaidBook, type TakenToken, type TokenWish, termsOfPack } from "../book.ts";
+import { type PrepaidBook, type TokenWish, termsOfPack } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { PrepaidSettings } from "../options.ts";
 import type { Packs } from "../packs.ts";
@@ -34,6 +35,13 @@ export interface PaidRequest {
   readonly response: Response;
   /** Whether its token was bought for it. */
   readonly isBought: boolean;
+}
+
+/** A pack with the token that is taken next. */
+interface NextToken {
+  readonly pack: PackRecord;
+  readonly tokens: readonly PrepaidToken[];
+  readonly wish: TokenWish;
 }
 
 /** Whether the server may not have taken the token. */
@@ -121,14 +129,21 @@ export class Metered {
     if (response !== undefined) return { response, isBought: false };
     const wish = { ...merchant, value: offer.cap, metered: true };
     const isBought = await this.#buyIfNeeded(wish, call.signal);
-    const next = this.#book.nextToken(wish, this.#wallet.now());
+    let next = this.#book.nextToken(wish, this.#wallet.now());
     if (next === undefined) return undefined;
     await this.#assertKeys(next, rule, call.signal);
     await this.#core.confirm(challenge, { count: 1, value: offer.cap }, call.signal);
-    call.signal?.throwIfAborted();
-    const token = this.#book.takeNext(wish, this.#wallet.now());
-    if (token === undefined) return undefined;
-    return { response: await this.#payWith(call, token, { offer, rule, url }), isBought };
+    for (;;) {
+      const pack: PackRecord = next;
+      const tokens = await this.#book.tokens(pack, () => unsignedPack(this.#wallet, termsOfPack(pack)));
+      call.signal?.throwIfAborted();
+      // Another call may have taken the last token of the pack meanwhile.
+      next = this.#book.nextToken(wish, this.#wallet.now());
+      if (next === undefined) return undefined;
+      if (next.id === pack.id)
+        return { response: await this.#payWith(call, { pack, tokens, wish }, { offer, rule, url }), isBought };
+      await this.#assertKeys(next, rule, call.signal);
+    }
   }
 
   #assertNotStopped(origin: string): void {
@@ -170,12 +185,13 @@ export class Metered {
     return reservationAt(this.#wallet.now(), url.host, this.#core.limits);
   }
 
+  /** Takes the next token of a pack and journals the request in one step: nothing is awaited in between. */
   async #payWith(
     call: PayingCall,
-    { pack, index, change }: TakenToken,
+    { pack, tokens, wish }: NextToken,
     { offer, rule, url }: { readonly offer: MeteredOffer; readonly rule: MeteredRule; readonly url: URL },
   ): Promise<Response> {
-    const tokens = await this.#book.tokens(pack, () => unsignedPack(this.#wallet, termsOfPack(pack)));
+    const index = this.#book.nextIndex(pack);
     const token = tokens[index]!;
     const record: MeteredRecord = {
       id: tokenIdHash(token).slice(2),
@@ -202,7 +218,8 @@ export class Metered {
     };
     this.#book.metered.sending.add(record.id);
     try {
-      await this.#book.metered.begin(record, change, this.#core.limits);
+      const take = () => this.#book.takeNext(wish, this.#wallet.now())!.change;
+      await this.#book.metered.begin(record, take, this.#core.limits);
       return await this.#show(call, record, encodePrepaidHeader(token), url);
     } finally {
       this.#book.metered.sending.delete(record.id);
