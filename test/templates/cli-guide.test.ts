@@ -78,6 +78,10 @@ describe("docs/cli.md", function () {
     guide.provide("deployment.json", await (await fetch(`${SERVICE}/deployment`)).text());
     guide.provide("query.json", '{"q":1}');
     guide.provide("server.js", SERVER);
+    const rule = { base: "1000", units: [{ name: "rows", price: "1", per: 1 }], cap: "5000", grain: "1000" };
+    guide.provide("routes.json", JSON.stringify({ routes: [{ method: "GET", path: "/rows", rule }] }));
+    // The store of a server that has sold nothing yet.
+    guide.provide("tokens.sqlite", "");
     const init = "sotto init --deployment deployment.json --rpc $RPC --service $SERVICE --home merchant --json";
     guide.environment = { RPC, SERVICE, HOME: guide.folder, SOTTO_PASSPHRASE: "correct horse battery staple" };
     const { shieldedAddress } = await json(init, MERCHANT);
