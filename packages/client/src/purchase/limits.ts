@@ -96,7 +96,7 @@ export function assertLimits(limits: SpendingLimits): SpendingLimits {
 
 const hourOf = (now: number): string => new Date(now).toISOString().slice(0, 13);
 
-/** @param now ms */
+/** Where a payment at a host counts: the hour of `now` (ms, UTC), the host, and the tool of the limits. */
 export const reservationAt = (now: number, host: string, { tool }: SpendingLimits): Reservation => ({
   hour: hourOf(now),
   host,
