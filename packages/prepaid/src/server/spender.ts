@@ -117,8 +117,15 @@ export class Spender {
 
   /** Spends tokens in PostgreSQL, each at most once. @returns whether this call spent the token, for each */
   async #insert(batch: readonly Waiting[], holder: string): Promise<boolean[]> {
-    const unique = new Map(batch.map(({ spend }) => [spendId(spend), spend]));
-    const spent = await this.#store.spend([...unique.values()], holder);
+    const unique = new Map<string, Spend>();
+    // What is stored with a token is that of its first request, which is the one that succeeds below.
+    for (const { spend } of batch) if (!unique.has(spendId(spend))) unique.set(spendId(spend), spend);
+    // In one order, so that two servers never wait for each other.
+    const order = [...unique.keys()].sort();
+    const spent = await this.#store.spend(
+      order.map((id) => unique.get(id)!),
+      holder,
+    );
     return batch.map(({ spend }) => spent.delete(spendId(spend)));
   }
 
