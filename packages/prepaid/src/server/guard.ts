@@ -6,6 +6,7 @@
 
 import { readFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
 import { invalidOption } from "@sotto/resource-server";
 import type { Progress } from "./store.ts";
 
@@ -41,9 +42,13 @@ export class Guard {
    * @throws Error of the file system
    */
   async record(progress: Progress): Promise<void> {
+    if (this.#path !== undefined) await this.#write(this.#path, progress);
+    // Only now: a call that failed must be repeated before anything leaves the server.
     this.#known = progress;
-    if (this.#path === undefined) return;
-    const temporary = `${this.#path}.${process.pid}`;
+  }
+
+  async #write(path: string, progress: Progress): Promise<void> {
+    const temporary = `${path}.${process.pid}`;
     const file = await open(temporary, "w", 0o600);
     try {
       await file.writeFile(`${JSON.stringify({ version: 1, ...progress })}\n`);
@@ -51,7 +56,15 @@ export class Guard {
     } finally {
       await file.close();
     }
-    await rename(temporary, this.#path);
+    await rename(temporary, path);
+    // The new name survives a power cut only once its folder is on disk. Windows cannot open a folder.
+    if (process.platform === "win32") return;
+    const folder = await open(dirname(path), "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   }
 }
 

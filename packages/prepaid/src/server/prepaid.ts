@@ -10,7 +10,7 @@ import { auditStore } from "./metered/audit.ts";
 import { Redemption } from "./redemption.ts";
 import type { ClosedRow, PrepaidSchema } from "./schema.ts";
 import { Signer } from "./signer.ts";
-import { PrepaidStore } from "./store.ts";
+import { PrepaidStore, type Progress } from "./store.ts";
 
 const TICK_MS = 10_000;
 
@@ -128,13 +128,18 @@ export class Prepaid {
    */
   commit<T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> {
     return this.#alone(async () => {
-      const { result, progress } = await this.store.commit(action);
-      if (!this.#guard.isAhead(progress)) {
-        await this.#closeRestored(await this.store.now());
-        throw new CheckUnavailable("PREPAID_STORE_RESTORED");
+      const restored = new CheckUnavailable("PREPAID_STORE_RESTORED");
+      try {
+        const { result, progress } = await this.store.commit(action, (next): Progress => {
+          if (!this.#guard.isAhead(next)) throw restored;
+          return next;
+        });
+        await this.#guard.record(progress);
+        return result;
+      } catch (error) {
+        if (error === restored) await this.#closeRestored(await this.store.now());
+        throw error;
       }
-      await this.#guard.record(progress);
-      return result;
     });
   }
 
@@ -154,7 +159,10 @@ export class Prepaid {
   }
 
   async #closeRestored(now: number): Promise<void> {
-    await this.#close(this.keyring.startedBy(now), "restored");
+    // Also those that this process knows as closed: the restored store may not know it.
+    const started = this.keyring.startedBy(now).map(({ id }) => id);
+    await this.store.close(started, "restored");
+    this.keyring.close(started);
     this.#parts.onRestored(
       new PrepaidServerError(
         "PREPAID_STORE_RESTORED",

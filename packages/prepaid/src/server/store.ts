@@ -3,7 +3,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
 import { invalidOption } from "@sotto/resource-server";
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { type MeteredSpend, MeteredStore } from "./metered/store.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
 
@@ -13,6 +13,9 @@ const MAX_RETURNS = 2;
 const RETENTION_MS = 86_400_000;
 /** Rows deleted by one sweep; deleting more would block SQLite for too long. */
 const SWEEP_ROWS = 5_000;
+
+/** The lock of transactions that close keys, or that must not run while keys are closed. */
+const CLOSING = "prepaid_closing";
 
 /** A token to spend. */
 export interface Spend {
@@ -141,13 +144,24 @@ export class PrepaidStore {
         update prepaid_token set returned_for = null, holder = ${holder}
         where key_id = ${row.key_id} and nonce = ${row.nonce} and returned_for is not null
         and not exists (select 1 from prepaid_closed where prepaid_closed.key_id = prepaid_token.key_id)
+        and ${this.#isPlain}
         returning nonce`.execute(this.#database.db);
       if (updated.rows.length > 0) spent.add(spendId({ keyId: row.key_id, nonce: row.nonce }));
     }
     return spent;
   }
 
-  /** Returns a token whose handler failed or did not start, at most twice. @returns whether it was returned */
+  /** Whether a row of prepaid_token did not pay for a request of a metered route, whose change may be claimed. */
+  get #isPlain(): RawBuilder<SqlBool> {
+    return sql`not exists (
+      select 1 from prepaid_metered
+      where prepaid_metered.key_id = prepaid_token.key_id and prepaid_metered.nonce = prepaid_token.nonce)`;
+  }
+
+  /**
+   * Returns a token whose handler failed or did not start, at most twice, and never one that paid for a request of a metered
+   * route. @returns whether it was returned
+   */
   async restore(spend: Spend, holder: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.db
       .updateTable("prepaid_token")
@@ -157,6 +171,7 @@ export class PrepaidStore {
       .where("holder", "=", holder)
       .where("returned_for", "is", null)
       .where("returns", "<", MAX_RETURNS)
+      .where(this.#isPlain)
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }
@@ -181,17 +196,19 @@ export class PrepaidStore {
   async close(keyIds: readonly string[], reason: ClosedRow["reason"]): Promise<string[]> {
     if (keyIds.length === 0) return [];
     const closed_at = await this.now();
-    const rows = await this.#database.db
-      .insertInto("prepaid_closed")
-      .values(keyIds.map((key_id) => ({ key_id, reason, closed_at })))
-      .onConflict((conflict) => conflict.doNothing())
-      .returning("key_id")
-      .execute();
+    const rows = await this.#database.transaction([CLOSING], (db) =>
+      db
+        .insertInto("prepaid_closed")
+        .values(keyIds.map((key_id) => ({ key_id, reason, closed_at })))
+        .onConflict((conflict) => conflict.doNothing())
+        .returning("key_id")
+        .execute(),
+    );
     return rows.map((row) => row.key_id);
   }
 
-  async closed(): Promise<string[]> {
-    const rows = await this.#database.db.selectFrom("prepaid_closed").select("key_id").execute();
+  async closed(db: Kysely<PrepaidSchema> = this.#database.db): Promise<string[]> {
+    const rows = await db.selectFrom("prepaid_closed").select("key_id").execute();
     return rows.map((row) => row.key_id);
   }
 
@@ -213,21 +230,32 @@ export class PrepaidStore {
   }
 
   /**
-   * Runs a transaction and advances the store by one in it, so that a guard notices a store that forgot it.
-   * @returns progress: undefined if the row is gone
+   * Runs a transaction and advances the store by one in it, so that a guard notices a store that forgot it. No key is
+   * closed while it runs.
+   * @param check receives the progress, undefined if its row is gone; if it throws, nothing is committed
    */
   async commit<T>(
     action: (db: Kysely<PrepaidSchema>) => Promise<T>,
-  ): Promise<{ readonly result: T; readonly progress: Progress | undefined }> {
-    return this.#database.transaction([], async (db) => {
+    check: (progress: Progress | undefined) => Progress,
+  ): Promise<{ readonly result: T; readonly progress: Progress }> {
+    return this.#database.transaction([CLOSING], async (db) => {
       const result = await action(db);
-      return { result, progress: await this.tick(db) };
+      return { result, progress: check(await this.tick(db)) };
     });
   }
 
+  /** Everything that an audit adds up, all at one moment. */
+  sums() {
+    return this.#database.snapshot(async (db) => ({
+      groups: await this.metered.groups(db),
+      swaps: await this.metered.swaps(db),
+      totals: await this.#totals(db),
+      closed: await this.closed(db),
+    }));
+  }
+
   /** Issued and redeemed tokens of all keys whose rows are kept. A returned token is not redeemed. */
-  async totals(): Promise<readonly Totals[]> {
-    const { db } = this.#database;
+  async #totals(db: Kysely<PrepaidSchema>): Promise<readonly Totals[]> {
     const issued = await db
       .selectFrom("prepaid_pack")
       .select((row) => ["key_id", row.fn.sum<number>("count").as("total")])

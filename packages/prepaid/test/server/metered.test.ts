@@ -1,6 +1,8 @@
 // Metered credit at a paywall: one token in, an exact charge, change for the rest, and swaps, in both databases.
-import { cpSync, rmSync } from "node:fs";
+import { hash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@sotto/database";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
@@ -13,6 +15,8 @@ import {
   changeOf,
   contradictions,
   decodeMeteredOffer,
+  encodeSignedTerms,
+  meteredRuleHash,
   meteredTermsDigest,
   PREPAID_CHANGE_PATH,
   PREPAID_SWAP_PATH,
@@ -23,6 +27,7 @@ import {
   verifyReceipt,
 } from "../../src/index.ts";
 import { auditStore } from "../../src/server/metered/audit.ts";
+import { metered } from "../../src/server/metered/price.ts";
 import type { PrepaidSchema } from "../../src/server/schema.ts";
 import { PrepaidStore } from "../../src/server/store.ts";
 import { Thread } from "../../src/server/thread.ts";
@@ -57,6 +62,12 @@ const WRITES = /^\s*(?:with|insert|update|delete)/i;
 const statusOf = ({ status, code }: { status: number; code: string | undefined }) =>
   code === undefined ? String(status) : `${status} ${code}`;
 
+/** Runs an action in this turn of the event loop, after those with a lower place. */
+async function inTurn<T>(place: number, action: () => Promise<T>): Promise<T> {
+  for (let i = 0; i < 200 * place; i++) await undefined;
+  return action();
+}
+
 overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
   let url: string;
   let folder: string;
@@ -78,6 +89,27 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
       return await action(database.db);
     } finally {
       await database.close();
+    }
+  };
+  /** Runs an action while the answers to spending commits are lost. */
+  const losingAnswers = async <T>(action: () => Promise<T>): Promise<T> => {
+    const lost = new Error("the answer was lost");
+    const [{ spend }, { run }] = [PrepaidStore.prototype, Thread.prototype];
+    if (url.startsWith("sqlite:"))
+      Thread.prototype.run = async function (order) {
+        await run.call(this, order);
+        throw lost;
+      };
+    else
+      PrepaidStore.prototype.spend = async function (...parts) {
+        await spend.apply(this, parts);
+        throw lost;
+      };
+    try {
+      return await action();
+    } finally {
+      PrepaidStore.prototype.spend = spend;
+      Thread.prototype.run = run;
     }
   };
   beforeEach(async () => {
@@ -228,6 +260,141 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     await end(decision);
     expect((await claimed(server, stored!)).receipt.receipt).to.include({ charge: 2_000n });
     await expectRejected("METER_ENDED", () => meter.checkpoint());
+    const late = server.events.filter(
+      ({ event, error }) => event === "trouble" && /last checkpoint/.test(String(error)),
+    );
+    expect(late).to.have.length(1);
+  });
+
+  it("ends a request by its deadline also if the commit that spent its token was slow", async () => {
+    const brief = await open({ metered: { ...meteredOptions(merchant, url, "").metered!, maxSeconds: 5 } });
+    const [owned] = await buy(brief, 1);
+    const { redemption } = brief.prepaid;
+    const { redeemMetered } = redemption;
+    redemption.redeemMetered = async (...parts) => {
+      const spent = await redeemMetered.apply(redemption, parts);
+      await sleep(2_000);
+      return spent;
+    };
+    const { meter } = await startMetered(brief, owned!);
+    meter.add({ input: 1_500 });
+    // The request may run for three seconds, and two of them have passed.
+    await sleep(1_500);
+    expectCode("METER_ENDED", () => meter.add({ input: 1 }));
+    expect((await claimed(brief, owned!)).receipt.receipt).to.include({ charge: 2_000n });
+  });
+
+  it("ends a failed response while the store does not answer, and stores its charge later", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision } = await startMetered(server, owned!);
+    const charges = server.prepaid.store.metered;
+    const { update } = charges;
+    let isAway = true;
+    charges.update = async (...parts) => {
+      if (isAway) throw new Error("the store does not answer");
+      return update.apply(charges, parts);
+    };
+    const began = performance.now();
+    await decision.finish(500);
+    expect(performance.now() - began).to.be.lessThan(900);
+    expect(statusOf(await claim(server, owned!))).to.equal("409 METERED_RUNNING");
+    isAway = false;
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 0n, change: CAP });
+  });
+
+  it("sends no signature before the guard is on disk, however often it is asked for", async () => {
+    mkdirSync(join(folder, "guards"));
+    const guarded = await open({}, "guards/guard");
+    const [owned] = await buy(guarded, 1);
+    await spendMetered(guarded, owned!, { input: 3_000 });
+    const { batch } = blindChange(guarded, 4_000n);
+    rmSync(join(folder, "guards"), { recursive: true });
+    for (let i = 0; i < 3; i++)
+      expect(statusOf(await claim(guarded, owned!, batch))).to.equal("503 PREPAID_UNAVAILABLE");
+    mkdirSync(join(folder, "guards"));
+    expect(statusOf(await claim(guarded, owned!, batch))).to.equal("200");
+    expect(existsSync(join(folder, "guards/guard"))).to.equal(true);
+  });
+
+  it("closes its keys in the store each time that the store is restored", async () => {
+    for (let i = 0; i < 2; i++) {
+      await inStore(async (db) => {
+        await db.deleteFrom("prepaid_closed").execute();
+        await db.updateTable("prepaid_progress").set({ ticks: 0 }).execute();
+      });
+      await server.prepaid.tick();
+      const closed = await server.prepaid.store.closed();
+      expect(closed).to.include(server.prepaid.keyring.at(CAP, "2026-11")!.id);
+    }
+  });
+
+  it("commits no second batch to a store that was restored", async () => {
+    const [owned] = await buy(server, 1);
+    const fives = await buy(server, 2, { value: 5_000n });
+    await spendMetered(server, owned!, { input: 3_000 });
+    const first = blind(server, [CAP]);
+    expect(statusOf(await swap(server, fives, first))).to.equal("200");
+    await inStore(async (db) => {
+      await db.deleteFrom("prepaid_swap").execute();
+      await db.deleteFrom("prepaid_token").execute();
+      await db.updateTable("prepaid_progress").set({ ticks: 0 }).execute();
+    });
+    const answers = await Promise.all([
+      swap(server, fives, blind(server, [CAP])),
+      claim(server, owned!, blindChange(server, 4_000n).batch),
+    ]);
+    expect(answers.map(statusOf)).to.deep.equal(["503 PREPAID_UNAVAILABLE", "503 PREPAID_UNAVAILABLE"]);
+    const rows = await inStore(async (db) => [
+      await db.selectFrom("prepaid_swap").select("hash").execute(),
+      await db.selectFrom("prepaid_token").select("nonce").execute(),
+      await db.selectFrom("prepaid_metered").select("nonce").where("batch", "is not", null).execute(),
+    ]);
+    expect(rows).to.deep.equal([[], [], []]);
+    expect(server.prepaid.keyring.isClosed(server.prepaid.keyring.at(CAP, "2026-11")!.id)).to.equal(true);
+  });
+
+  it("repeats no swap whose new tokens were closed", async () => {
+    const fives = await buy(server, 2, { value: 5_000n });
+    const blinded = blind(server, [CAP]);
+    expect(statusOf(await swap(server, fives, blinded))).to.equal("200");
+    server.prepaid.keyring.close([server.prepaid.keyring.at(CAP, "2026-12")!.id]);
+    expect(statusOf(await swap(server, fives, blinded))).to.equal("410 METERED_ENDED");
+  });
+
+  it("signs nothing with a key that another server closed", async () => {
+    const [owned] = await buy(server, 1);
+    const fives = await buy(server, 2, { value: 5_000n });
+    await spendMetered(server, owned!, { input: 3_000 });
+    const keys = [1_000n, CAP].map((value) => server.prepaid.keyring.at(value, "2026-12")!.id);
+    await server.prepaid.store.close(keys, "operator");
+    expect(statusOf(await swap(server, fives, blind(server, [CAP])))).to.equal("409 METERED_SPENT");
+    expect(statusOf(await claim(server, owned!, blindChange(server, 4_000n).batch))).to.equal("410 METERED_ENDED");
+    const rows = await inStore(async (db) => [
+      await db.selectFrom("prepaid_swap").select("hash").execute(),
+      await db.selectFrom("prepaid_metered").select("nonce").where("receipt", "is not", null).execute(),
+    ]);
+    expect(rows).to.deep.equal([[], []]);
+  });
+
+  it("refuses swaps of spent tokens and claims of unknown keys before it signs or writes", async () => {
+    const fives = await buy(server, 2, { value: 5_000n });
+    expect(statusOf(await swap(server, fives, blind(server, [CAP])))).to.equal("200");
+    const [owned] = await buy(server, 1);
+    const unknown = { ...owned!, token: { ...owned!.token, keyId: `0x${"ab".repeat(32)}` as const } };
+    const { signer } = server.prepaid;
+    const { sign } = signer;
+    let signed = 0;
+    signer.sign = (...parts) => {
+      signed += 1;
+      return sign.apply(signer, parts);
+    };
+    let before = server.queries.length;
+    expect(statusOf(await swap(server, fives, blind(server, [CAP])))).to.equal("409 METERED_SPENT");
+    expect(server.queries.slice(before).filter((query) => WRITES.test(query))).to.deep.equal([]);
+    expect(signed).to.equal(0);
+    before = server.queries.length;
+    expect(statusOf(await claim(server, unknown))).to.equal("404 METERED_UNKNOWN");
+    expect(server.queries.slice(before)).to.deep.equal([]);
   });
 
   it("answers the same batch with the same bytes a few times, and signs no other", async () => {
@@ -388,6 +555,49 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(answers.map(statusOf).sort()).to.deep.equal(["200", "409 METERED_SPENT"]);
   });
 
+  it("spends a token for the first of its requests in one turn, with the rule of that request", async () => {
+    const rule = { ...TERMS.routes[0]!.rule, base: 1_500n };
+    const options = meteredOptions(merchant, url, "");
+    const price = metered({
+      cap: CAP,
+      grain: 1_000n,
+      base: "0.0015",
+      units: { output: { price: 600n, per: 1_000 }, input: { price: 1n } },
+    });
+    const terms = { ...TERMS, routes: [...TERMS.routes, { method: "POST", path: "/draw", rule }] };
+    const two = await open({
+      routes: [...options.routes!, { path: "/draw", method: "POST", price }],
+      metered: { ...options.metered!, terms: [encodeSignedTerms({ terms, signature: `0x${"11".repeat(65)}` })] },
+    });
+    const plain = (owned: Owned) => show(two, owned.token);
+    const chat = (owned: Owned) => showMetered(two, owned);
+    const draw = (owned: Owned) => showMetered(two, owned, { rule: [meteredRuleHash(rule)], target: "/draw" });
+    for (const shown of [
+      [plain, chat],
+      [chat, plain],
+      [chat, draw],
+      [draw, chat],
+      [draw, chat, plain],
+    ]) {
+      const [owned] = await buy(two, 1);
+      const [first, ...others] = await Promise.all(shown.map((each, i) => inTurn(i, () => each(owned!))));
+      expect([first, ...others].map((decision) => decision!.kind)).to.deep.equal([
+        "paid",
+        ...others.map(() => "refused"),
+      ]);
+      if (first?.kind !== "paid") throw new Error("not paid");
+      if (first.payment.kind === "metered") first.payment.meter.add({ input: 400 });
+      await end(first);
+      if (shown[0] === plain) expect(statusOf(await claim(two, owned!))).to.equal("404 METERED_UNKNOWN");
+      else {
+        const { receipt } = (await claimed(two, owned!)).receipt;
+        expect(receipt).to.include(
+          shown[0] === chat ? { rule: RULE_HASH, charge: 1_000n } : { rule: meteredRuleHash(rule), charge: 2_000n },
+        );
+      }
+    }
+  });
+
   it("charges what the requests that still run have used when the server closes", async () => {
     const [owned] = await buy(server, 1);
     const { meter } = await startMetered(server, owned!);
@@ -399,27 +609,31 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
 
   it("charges nothing if the answer to the spending commit was lost", async () => {
     const [owned] = await buy(server, 1);
-    const lost = new Error("the answer was lost");
-    const [{ spend }, { run }] = [PrepaidStore.prototype, Thread.prototype];
-    if (url.startsWith("sqlite:"))
-      Thread.prototype.run = async function (order) {
-        await run.call(this, order);
-        throw lost;
-      };
-    else
-      PrepaidStore.prototype.spend = async function (...parts) {
-        await spend.apply(this, parts);
-        throw lost;
-      };
-    try {
-      expect(told(await showMetered(server, owned!))).to.equal("402 later");
-    } finally {
-      PrepaidStore.prototype.spend = spend;
-      Thread.prototype.run = run;
-    }
+    expect(await losingAnswers(async () => told(await showMetered(server, owned!)))).to.equal("402 later");
     expect(told(await showMetered(server, owned!))).to.match(/^402/);
     await close();
     server = await open();
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 0n, change: CAP });
+  });
+
+  it("does not open a metered token again for a plain request whose batch failed with it", async () => {
+    const [owned] = await buy(server, 1);
+    const restored = await losingAnswers(async () => {
+      const decisions = await Promise.all([showMetered(server, owned!), inTurn(1, () => show(server, owned!.token))]);
+      return decisions.map(told);
+    });
+    expect(restored).to.deep.equal(["402 later", "402 later"]);
+    const [row] = await inStore((db) => db.selectFrom("prepaid_token").selectAll().execute());
+    const { keyId } = owned!.token;
+    await server.prepaid.store.restore({ keyId, nonce: row!.nonce, opens: "GET /paid" }, row!.holder);
+    expect(told(await show(server, owned!.token))).to.match(/^402/);
+    await inStore((db) =>
+      db
+        .updateTable("prepaid_token")
+        .set({ returned_for: hash("sha256", "GET /paid", "base64url") })
+        .execute(),
+    );
+    expect(told(await show(server, owned!.token))).to.match(/^402/);
     expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 0n, change: CAP });
   });
 
@@ -450,6 +664,22 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     );
     const { problems } = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
     expect(problems).to.include("1 requests were charged 99000, more than their cap 10000");
+  });
+
+  it("adds up after the tokens of a closed key were deleted", async () => {
+    const [owned] = await buy(server, 1);
+    await spendMetered(server, owned!, { input: 3_000 });
+    await inStore((db) =>
+      db
+        .insertInto("prepaid_closed")
+        .values({ key_id: owned!.token.keyId, reason: "operator", closed_at: 1 })
+        .execute(),
+    );
+    await server.prepaid.store.sweep();
+    const audit = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
+    expect(audit.problems).to.deep.equal([]);
+    expect(audit.keys).to.have.length(1);
+    expect(audit.keys[0]).to.include({ metered: CAP, redeemed: 0n, unspent: 0n });
   });
 
   it("does not sign change without a guard", async () => {

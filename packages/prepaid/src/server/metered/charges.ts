@@ -12,23 +12,35 @@ import type { ChargeUpdate, MeteredStore, MeteredToken } from "./store.ts";
 const LIMITS = { size: 200, running: 1, early: 200 };
 /** Minimum time between two checkpoints of a request, ms. */
 const CHECKPOINT_MS = 250;
-/** A request ends so long before its deadline that its charge can still be stored, ms. */
-const MARGIN_MS = 2_000;
+/** A request ends so long before its deadline that its charge can still be stored, ms: a tenth of its time within these. */
+const [MIN_MARGIN_MS, MAX_MARGIN_MS] = [2_000, 10_000];
 /** Attempts to store a final charge, and the pause between them. */
 const [MAX_ATTEMPTS, PAUSE_MS] = [60, 1_000];
+
+/** A claim waits so long for a charge that is being stored, ms. */
+const MAX_WAIT_MS = 2_000;
+
+const LATE =
+  "the deadline of a request passed before its charge was stored, so its last checkpoint counts; call meter.checkpoint " +
+  "in long requests";
 
 /** A spent token whose request runs. */
 export interface Running extends MeteredToken {
   readonly holder: string;
   readonly rule: MeteredRule;
   readonly durationMs: number;
+  /** When this process began to spend the token, by `performance.now()`: before the database sets the deadline. */
+  readonly beganAt: number;
   /** Called with the final charge, base units. */
   onCharged(charge: bigint): void;
 }
 
 export interface RunningCharge {
   readonly meter: RequestMeter;
-  /** A failed request is charged nothing unless its handler kept the charge. Never rejects. */
+  /**
+   * A failed request is charged nothing unless its handler kept the charge. Resolves before the charge is stored. Never
+   * rejects.
+   */
   finish(outcome: Outcome): Promise<void>;
   /** Charges what was used. Only the first end counts. Never rejects. */
   ended(): Promise<void>;
@@ -40,6 +52,12 @@ interface Waiting {
   readonly update: ChargeUpdate;
   settle(isStored: boolean): void;
   fail(cause: unknown): void;
+}
+
+/** How long a request may still run, ms. */
+function timeOf({ durationMs, beganAt }: Running): number {
+  const margin = Math.min(MAX_MARGIN_MS, Math.max(MIN_MARGIN_MS, durationMs / 10));
+  return Math.max(0, beganAt + durationMs - margin - performance.now());
 }
 
 const isFailure = (outcome: Outcome): boolean => typeof outcome === "number" && outcome >= 500;
@@ -77,12 +95,13 @@ export class Charges {
       end ??= this.#end(id, running, meter, isCharged);
       return end;
     };
-    const timer = setTimeout(() => void endOnce(true), Math.max(0, running.durationMs - MARGIN_MS)).unref();
+    const timer = setTimeout(() => void endOnce(true), timeOf(running)).unref();
     const charge: RunningCharge = {
       meter,
+      // Nobody waits for the store: a failed response must leave while the store does not answer.
       async finish(outcome) {
-        if ((outcome === "unstarted" || isFailure(outcome)) && !meter.isKept) await endOnce(false);
-        else if (outcome === "aborted" || outcome === "unstarted") await endOnce(true);
+        if ((outcome === "unstarted" || isFailure(outcome)) && !meter.isKept) void endOnce(false);
+        else if (outcome === "aborted" || outcome === "unstarted") void endOnce(true);
       },
       async ended() {
         clearTimeout(timer);
@@ -98,9 +117,17 @@ export class Charges {
     return charge;
   }
 
-  /** Resolves once this process stores no charge of the token, or failed to. */
-  async stored(token: MeteredToken): Promise<void> {
-    await this.#ending.get(idOf(token));
+  /** Waits at most two seconds. @returns false if this process still stores the charge of the token */
+  async stored(token: MeteredToken): Promise<boolean> {
+    const ending = this.#ending.get(idOf(token));
+    if (ending === undefined) return true;
+    const stop = new AbortController();
+    try {
+      const late = sleep(MAX_WAIT_MS, false, { signal: stop.signal }).catch(() => false);
+      return await Promise.race([ending.then(() => true), late]);
+    } finally {
+      stop.abort();
+    }
   }
 
   /** Charges what the requests that still run have used, and resolves once all is stored. */
@@ -128,6 +155,7 @@ export class Charges {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++)
       try {
         if (await this.#add(update)) running.onCharged(charge);
+        else this.#onError(new PrepaidServerError("METER_ENDED", LATE));
         return;
       } catch (error) {
         this.#onError(error);

@@ -37,7 +37,7 @@ type Stored = Pick<MeteredRow, "receipt" | "batch" | "signatures">;
 
 interface Waiting {
   readonly claim: StoredClaim;
-  settle(stored: Stored | undefined): void;
+  settle(stored: Stored | "closed" | undefined): void;
   fail(cause: unknown): void;
 }
 
@@ -81,7 +81,9 @@ export class Claims {
     if (batch !== undefined && row.batch !== null) return otherBatch();
     const receipt = formatReceipt(this.#receipt(row));
     const change = batch === undefined ? undefined : { batch, signatures: await this.#sign(row, request.batch!) };
-    const stored = await this.#store({ keyId: row.key_id, nonce: row.nonce, receipt, change });
+    const keyIds = this.#changeKeys(row).map(({ id }) => id);
+    const stored = await this.#store({ keyId: row.key_id, nonce: row.nonce, keyIds, receipt, change });
+    if (stored === "closed") return ended(row);
     // The row was charged, and rows are kept as long as claims are answered.
     if (stored === undefined) throw new CheckUnavailable("STORE_UNAVAILABLE");
     if (batch !== undefined && stored.batch !== batch) return otherBatch();
@@ -101,11 +103,14 @@ export class Claims {
   async #charged({ token, proof, batch }: ChangeRequest): Promise<FoundRow> {
     const { core, charges } = this.#parts;
     if (nonceOfTokenKey(hexToBytes(proof.publicKey, 32, "publicKey")) !== token.nonce) return wrongProof();
+    if (this.#parts.prepaid.keyring.find(token.keyId) === undefined)
+      return refuse("METERED_UNKNOWN", "this server has no such key");
     const found: MeteredToken = {
       keyId: token.keyId,
       nonce: Buffer.from(token.nonce.slice(2), "hex").toString("base64url"),
     };
-    await charges.stored(found);
+    if (!(await charges.stored(found)))
+      return refuse("METERED_RUNNING", "the charge of the request is being stored; try again", MAX_RETRY_S);
     let row = await this.#find(found);
     if (!verifyChangeClaim(changeClaimOf(core.origin, { token, batch }), proof)) return wrongProof();
     this.#assertOpen(row);
@@ -132,10 +137,14 @@ export class Claims {
     const { core, prepaid } = this.#parts;
     const key = prepaid.keyring.at(BigInt(cap), change_epoch);
     if (key === undefined || prepaid.keyring.isClosed(key.id) || !redeemsAt(change_epoch, core.clock()))
-      refuse(
-        "METERED_ENDED",
-        `the change of this token was for ${change_epoch}, and its tokens are no longer accepted`,
-      );
+      ended({ change_epoch });
+  }
+
+  /** The key of the cap in the month of the change, and those of the change. */
+  #changeKeys(row: MeteredRow): readonly Key[] {
+    const { keyring } = this.#parts.prepaid;
+    const values = [BigInt(row.cap), ...changeOf(ruleOf(row), BigInt(row.charge))];
+    return values.flatMap((value) => keyring.at(value, row.change_epoch) ?? []);
   }
 
   /** The receipt of a row: the same bytes whenever it is signed. */
@@ -176,7 +185,7 @@ export class Claims {
     return signMessages(signer, keys, batch);
   }
 
-  #store(claim: StoredClaim): Promise<Stored | undefined> {
+  #store(claim: StoredClaim): Promise<Stored | "closed" | undefined> {
     return new Promise((settle, fail) => this.#batches.add({ claim, settle, fail }));
   }
 
@@ -194,6 +203,9 @@ export class Claims {
 
 const wrongProof = (): never =>
   refuse("METERED_CLAIM_INVALID", "the claim is not signed with the key of this token for this batch and origin");
+
+const ended = ({ change_epoch }: Pick<MeteredRow, "change_epoch">): never =>
+  refuse("METERED_ENDED", `the change of this token was for ${change_epoch}, and its tokens are no longer accepted`);
 
 const otherBatch = (): never =>
   refuse("METERED_BATCH_OTHER", "the change of this token was signed for another batch; send that batch");

@@ -226,6 +226,7 @@ export class OpenMetered implements OpenMethod {
     if (this.#termsOf(rule, method, target, began) === undefined) throw new CheckFailed("METERED_TERMS");
     const { redemption } = this.#prepaid;
     const use = { method, target, price: rule.cap };
+    const beganAt = performance.now();
     const spent = await redemption.redeemMetered(shown, use, (key) => this.#spendOf(rule, key, request, began));
     const { id, key } = spent;
     report({ event: "redeemed", key: key.id, value: rule.cap, ms: clock() - began });
@@ -233,6 +234,7 @@ export class OpenMetered implements OpenMethod {
       ...spent,
       rule,
       durationMs: this.#config.durationMs,
+      beganAt,
       onCharged: (charge) => report({ event: "charged", key: key.id, value: rule.cap, charge }),
     });
     const payment = {

@@ -41,6 +41,8 @@ export interface ChargeUpdate extends MeteredToken {
 
 /** A claim to be stored. */
 export interface StoredClaim extends MeteredToken {
+  /** The keys of the change. */
+  readonly keyIds: readonly string[];
   readonly receipt: string;
   readonly change?: { readonly batch: string; readonly signatures: Uint8Array } | undefined;
 }
@@ -141,17 +143,27 @@ export class MeteredStore {
 
   /**
    * Stores receipts and signatures, within a transaction. What was stored first stays.
-   * @returns what is stored, for each; undefined if the charge is not final
+   * @returns what is stored, for each; "closed" if a key of the change is closed, undefined if the charge is not final
    */
   async claim(
     db: Kysely<PrepaidSchema>,
     claims: readonly StoredClaim[],
-  ): Promise<readonly (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | undefined)[]> {
-    const stored: (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | undefined)[] = claims.map(() => undefined);
+  ): Promise<readonly (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined)[]> {
+    const stored: (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined)[] = claims.map(
+      () => undefined,
+    );
+    const closed = await closedOf(
+      db,
+      claims.flatMap(({ keyIds }) => keyIds),
+    );
     // In one order, so that two servers never wait for each other.
-    const order = claims.map((_, i) => i).sort((a, b) => (claims[a]!.nonce < claims[b]!.nonce ? -1 : 1));
+    const order = claims.map((_, i) => i).sort((a, b) => byToken(claims[a]!, claims[b]!));
     for (const i of order) {
-      const { keyId, nonce, receipt, change } = claims[i]!;
+      const { keyId, nonce, keyIds, receipt, change } = claims[i]!;
+      if (keyIds.some((id) => closed.has(id))) {
+        stored[i] = "closed";
+        continue;
+      }
       stored[i] = await db
         .updateTable("prepaid_metered")
         .set({
@@ -170,23 +182,33 @@ export class MeteredStore {
     return stored;
   }
 
-  /** The signatures of a swap that was made before. */
-  async swapped(hash: string): Promise<Uint8Array | undefined> {
-    const swaps = this.#database.db.selectFrom("prepaid_swap").select("signatures");
-    return (await swaps.where("hash", "=", hash).executeTakeFirst())?.signatures;
+  /** The signatures of a swap that was made before, and the key of its new tokens. */
+  async swapped(hash: string): Promise<Pick<SwapRow, "signatures" | "key_id"> | undefined> {
+    const swaps = this.#database.db.selectFrom("prepaid_swap").select(["signatures", "key_id"]);
+    return swaps.where("hash", "=", hash).executeTakeFirst();
+  }
+
+  /** Whether one of the tokens was spent before. */
+  async isSpent(tokens: readonly MeteredToken[]): Promise<boolean> {
+    const row = await this.#database.db
+      .selectFrom("prepaid_token")
+      .select("nonce")
+      .where((where) => where.or(tokens.map(({ keyId, nonce }) => where.and({ key_id: keyId, nonce }))))
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /**
    * Spends the tokens of a swap and stores its signatures, within a transaction. The caller rolls back if it is refused.
-   * @returns false if one of the tokens was spent before, or its key is closed
+   * @returns false if one of the tokens was spent before, or one of the keys is closed
    */
   async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<boolean> {
-    const keyIds = [...new Set(tokens.map(({ keyId }) => keyId))];
-    const closed = await db.selectFrom("prepaid_closed").select("key_id").where("key_id", "in", keyIds).execute();
-    if (closed.length > 0) return false;
-    const rows = tokens
-      .map(({ keyId, nonce }) => ({ key_id: keyId, nonce, holder: `swap:${swap.hash}`, returns: 0 }))
-      .sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+    const closed = await closedOf(db, [swap.key_id, ...tokens.map(({ keyId }) => keyId)]);
+    if (closed.size > 0) return false;
+    const rows = [...tokens]
+      .sort(byToken)
+      .map(({ keyId, nonce }) => ({ key_id: keyId, nonce, holder: `swap:${swap.hash}`, returns: 0 }));
     const { numInsertedOrUpdatedRows } = await db
       .insertInto("prepaid_token")
       .values(rows)
@@ -202,8 +224,8 @@ export class MeteredStore {
   }
 
   /** All rows, as groups. */
-  async groups(): Promise<readonly MeteredGroup[]> {
-    const rows = await this.#database.db
+  async groups(db: Kysely<PrepaidSchema>): Promise<readonly MeteredGroup[]> {
+    const rows = await db
       .selectFrom("prepaid_metered")
       .select(["key_id", "cap", "rule", "charge", "state", "change_epoch"])
       .select((row) => [row.fn.count<number>("nonce").as("count"), row.fn.count<number>("batch").as("signed")])
@@ -214,8 +236,10 @@ export class MeteredStore {
   }
 
   /** All swaps, as groups of equal keys. */
-  async swaps(): Promise<readonly (Pick<SwapRow, "key_id" | "count" | "spent"> & { readonly swaps: number })[]> {
-    const rows = await this.#database.db
+  async swaps(
+    db: Kysely<PrepaidSchema>,
+  ): Promise<readonly (Pick<SwapRow, "key_id" | "count" | "spent"> & { readonly swaps: number })[]> {
+    const rows = await db
       .selectFrom("prepaid_swap")
       .select(["key_id", "count", "spent"])
       .select((row) => row.fn.count<number>("hash").as("swaps"))
@@ -231,4 +255,21 @@ export class MeteredStore {
       .where("change_epoch", "<", laterEpoch(epochOf(time), -1))
       .execute();
   }
+}
+
+/** The order in which every statement locks tokens, so that two servers never wait for each other. */
+function byToken(a: MeteredToken, b: MeteredToken): number {
+  const [first, second] = [a, b].map(({ keyId, nonce }) => `${keyId}:${nonce}`) as [string, string];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+/** Those of the keys that are closed. */
+async function closedOf(db: Kysely<PrepaidSchema>, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom("prepaid_closed")
+    .select("key_id")
+    .where("key_id", "in", [...new Set(keyIds)])
+    .execute();
+  return new Set(rows.map(({ key_id }) => key_id));
 }

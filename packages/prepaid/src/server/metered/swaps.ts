@@ -13,6 +13,7 @@ import {
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
 import { prepaidError } from "../responses.ts";
+import type { SwapRow } from "../schema.ts";
 import { readToken, type ShownToken } from "../shown-token.ts";
 import { Repeats } from "./repeats.ts";
 import { signMessages, unsignable } from "./signing.ts";
@@ -55,16 +56,13 @@ export class Swaps {
     const spent = this.#spent(request);
     const keys = this.#keys(request, spent);
     assertSigned(spent);
-    const signatures = await signMessages(prepaid.signer, keys, request.batch);
     const tokens = spent.map(({ shown }) => ({ keyId: shown.keyId, nonce: shown.nonce }));
+    // Before the work of signing. The transaction below decides.
+    if (await metered.isSpent(tokens)) return this.#spentBefore(hash);
+    const signatures = await signMessages(prepaid.signer, keys, request.batch);
     const swap = { hash, key_id: keys[0]!.id, count: keys.length, signatures, tokens };
     const isMade = await this.#commit(swap);
-    if (!isMade) {
-      // The same swap may have been stored since.
-      const other = await metered.swapped(hash);
-      if (other !== undefined) return this.#again(hash, other);
-      refuse("METERED_SPENT", "one of the tokens was spent otherwise; nothing was spent now");
-    }
+    if (!isMade) return this.#spentBefore(hash);
     this.#parts.onSwapped(keys[0]!, keys.length);
     return signatures;
   }
@@ -83,7 +81,16 @@ export class Swaps {
     }
   }
 
-  async #again(hash: string, signatures: Uint8Array): Promise<Uint8Array> {
+  /** The same swap may have been stored since. */
+  async #spentBefore(hash: string): Promise<Uint8Array> {
+    const other = await this.#parts.prepaid.store.metered.swapped(hash);
+    if (other !== undefined) return this.#again(hash, other);
+    return refuse("METERED_SPENT", "one of the tokens was spent otherwise; nothing was spent now");
+  }
+
+  async #again(hash: string, { key_id, signatures }: Pick<SwapRow, "key_id" | "signatures">): Promise<Uint8Array> {
+    // A store that was restored may contain a swap that must not leave the server.
+    if (this.#parts.prepaid.keyring.isClosed(key_id)) refuse("METERED_ENDED", "the new tokens are no longer accepted");
     const seconds = this.#repeats.count(hash);
     if (seconds !== undefined)
       refuse("PREPAID_UNAVAILABLE", "this was answered several times; try again later", seconds);
