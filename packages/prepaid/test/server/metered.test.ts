@@ -397,6 +397,23 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(server.queries.slice(before)).to.deep.equal([]);
   });
 
+  it("signs once for several batches of one token that are shown at once", async () => {
+    const [owned] = await buy(server, 1);
+    await spendMetered(server, owned!, { input: 3_000 });
+    const { signer } = server.prepaid;
+    const { sign } = signer;
+    let signed = 0;
+    signer.sign = (...parts) => {
+      signed += 1;
+      return sign.apply(signer, parts);
+    };
+    const batches = [0, 1, 2, 3].map(() => blindChange(server, 4_000n).batch);
+    const answers = await Promise.all(batches.map((batch) => claim(server, owned!, batch)));
+    expect(answers.map(statusOf).sort()).to.deep.equal(["200", ...new Array(3).fill("409 METERED_BATCH_OTHER")]);
+    // One call for each value of the change.
+    expect(signed).to.equal(2);
+  });
+
   it("answers the same batch with the same bytes a few times, and signs no other", async () => {
     const [owned] = await buy(server, 1);
     await spendMetered(server, owned!, { input: 3_000 });

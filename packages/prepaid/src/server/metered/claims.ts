@@ -58,6 +58,8 @@ const refuse = (...error: Parameters<typeof prepaidError>): never => {
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #repeats: Repeats;
+  /** The last claim of each token that is worked on. */
+  readonly #turns = new Map<string, Promise<ChangeAnswer>>();
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#write(batch));
 
   constructor(parts: ClaimParts) {
@@ -67,7 +69,22 @@ export class Claims {
 
   /** @throws Refusal; CheckUnavailable; the errors of the store */
   async answer(request: ChangeRequest): Promise<ChangeAnswer> {
-    const row = await this.#charged(request);
+    const { key_id: keyId, nonce } = await this.#charged(request);
+    const id = `${keyId}:${nonce}`;
+    // One claim of a token after the other: the next one finds what the first one stored, and signs nothing.
+    const turn = (this.#turns.get(id) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(async () => this.#answerCharged(request, await this.#find({ keyId, nonce })));
+    this.#turns.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  /** @param row whose charge is final; the claim is signed by its token's key */
+  async #answerCharged(request: ChangeRequest, row: FoundRow): Promise<ChangeAnswer> {
     const claim = changeClaimOf(this.#parts.core.origin, request);
     const batch = claim.batch as Bytes32 | undefined;
     if (row.receipt !== null && (batch === undefined || row.batch === batch)) {
