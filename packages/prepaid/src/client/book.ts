@@ -220,11 +220,35 @@ export class PrepaidBook {
     return this.stop(origin, { code: "PREPAID_KEY_CONFLICT", message, at: now, evidence });
   }
 
-  /** Stops prepaid tokens at an origin until the owner decides. @returns the error to throw */
-  async stop(origin: string, stopped: Stop): Promise<PrepaidError> {
+  /**
+   * Stops prepaid tokens at an origin until the owner decides.
+   * @param write applies the changes with others
+   * @returns the error to throw
+   */
+  async stop(
+    origin: string,
+    stopped: Stop,
+    write: (changes: readonly StoreChange[]) => Promise<void> = (changes) => this.write(...changes),
+  ): Promise<PrepaidError> {
     // The first reason stays: later ones may be its consequences.
-    if (this.origin(origin).stopped === null) await this.#putOrigin({ ...this.origin(origin), stopped });
+    const isFirst = this.origin(origin).stopped === null;
+    await write(isFirst ? [this.#setOrigin({ ...this.origin(origin), stopped })] : []);
     return new PrepaidError(stopped.code, stoppedText(stopped), { origin });
+  }
+
+  /** Counts a token that the server says it does not know, and stops at its origin after too many. @returns what to write */
+  countLost(origin: string, now: number): StoreChange {
+    const record = this.origin(origin);
+    const lost = record.lost + 1;
+    const message = `${origin} says of ${MAX_LOST} tokens that it does not know them: it may have served their requests`;
+    const stop: Stop = { code: "PREPAID_TOKEN_REFUSED", message, at: now, evidence: [] };
+    return this.#setOrigin({ ...record, lost, stopped: record.stopped ?? (lost >= MAX_LOST ? stop : null) });
+  }
+
+  /** The server knows a token now that it was asked for in vain so many times. @returns what to write */
+  countFound(origin: string, times: number): readonly StoreChange[] {
+    const record = this.origin(origin);
+    return times === 0 ? [] : [this.#setOrigin({ ...record, lost: Math.max(0, record.lost - times) })];
   }
 
   /** Allows prepaid tokens at an origin again. */
@@ -249,8 +273,12 @@ export class PrepaidBook {
   }
 
   #putOrigin(record: OriginRecord): Promise<void> {
+    return this.#writer.write(this.#setOrigin(record));
+  }
+
+  #setOrigin(record: OriginRecord): StoreChange {
     this.#origins.set(record.origin, record);
-    return this.#writer.write(put(ORIGIN + hashText(record.origin), record));
+    return put(ORIGIN + hashText(record.origin), record);
   }
 
   /**
@@ -305,16 +333,17 @@ export class PrepaidBook {
    */
   async prune(now: number): Promise<void> {
     if (now === 0) return;
+    const keys = this.metered.prune(now);
+    const inUse = this.metered.inUse("");
     const over = this.packs().filter(
       // A pack that was paid and never signed stays as evidence.
-      ({ state, epoch }) => state !== "paid" && epoch < epochOf(now) && !redeemsAt(epoch, now),
+      ({ id, state, epoch }) => !inUse.has(id) && state !== "paid" && epoch < epochOf(now) && !redeemsAt(epoch, now),
     );
     const ids = new Set(over.map(({ id }) => id));
     const tokens = [...this.#shown].filter(([, { pack }]) => ids.has(pack)).map(([key]) => key);
     for (const id of ids) this.#forgetPack(id);
     for (const key of tokens) this.#shown.delete(key);
-    const keys = [...[...ids].flatMap(recordsOf), ...this.metered.prune(now)];
-    const deleted = [...keys, ...tokens].map((key): StoreChange => ({ delete: key }));
+    const deleted = [...[...ids].flatMap(recordsOf), ...keys, ...tokens].map((key): StoreChange => ({ delete: key }));
     if (deleted.length > 0) await this.#writer.write(...deleted);
   }
 
@@ -429,9 +458,7 @@ export class PrepaidBook {
     const error = (message: string) =>
       new PrepaidError("PREPAID_TOKEN_REFUSED", message, { origin: pack?.origin ?? "", reason });
     if (pack?.restored === true) {
-      // The rest of the pack was shown before the wallet was restored.
-      this.#cursors.set(pack.id, pack.count);
-      await this.#writer.write(...changes, { put: CURSOR + pack.id, value: pack.count });
+      await this.endRestored(pack.id, ...changes);
       return error(
         `${pack.origin} refuses a token of a restored pack, whose other tokens are used; repeat the request`,
       );
@@ -448,6 +475,14 @@ export class PrepaidBook {
     }
     const why = `${origin} refuses a prepaid token; nothing more was paid; ${reason === "" ? "it gives no reason" : `its reason: ${reason}`}`;
     return this.stop(origin, { code: "PREPAID_TOKEN_REFUSED", message: why, reason, at: now, evidence: [] });
+  }
+
+  /** The rest of a restored pack was shown before the wallet was restored. @param others written with it */
+  async endRestored(id: string, ...others: readonly StoreChange[]): Promise<void> {
+    const pack = this.#packs.get(id);
+    if (pack !== undefined) this.#cursors.set(id, pack.count);
+    const ended = pack === undefined ? [] : [{ put: CURSOR + id, value: pack.count }];
+    await this.#writer.write(...others, ...ended);
   }
 
   /**

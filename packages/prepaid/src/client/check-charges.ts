@@ -67,11 +67,12 @@ const differingUnits = (units: UnitCounts, counts: UnitCounts): readonly string[
     .sort()
     .filter((name) => (units[name] ?? 0n) !== (counts[name] ?? 0n));
 
-/** The receipts that a wallet keeps: those of its charges, and those that stopped prepaid tokens at an origin. */
+/** The receipts that a wallet keeps: those of its charges, and those that were refused. */
 export async function keptReceipts(wallet: PayingWallet): Promise<readonly SignedReceipt[]> {
   const book = await prepaidBookOf(wallet.store);
   const stops = book.origins().flatMap((origin) => book.origin(origin).stopped?.receipts ?? []);
-  const texts = [...(await chargesIn(wallet.store)).map(({ receipt }) => receipt), ...stops];
+  const refused = book.metered.requests().flatMap(({ proof }) => proof?.receipts ?? []);
+  const texts = [...(await chargesIn(wallet.store)).map(({ receipt }) => receipt), ...stops, ...refused];
   return [...new Set(texts)].map(parseReceipt);
 }
 

@@ -70,7 +70,7 @@ export class PrepaidSpender implements OpenMethod {
     this.#settings.assertNoDispatcher(init);
   }
 
-  /** Opens the wallet's tokens and, the first time, resumes packs and claims that a crash left unfinished. */
+  /** Opens the wallet's tokens and, if packs are bought in the background, resumes those and the claims that a crash left unfinished. */
   open(): Promise<OpenPrepaid> {
     this.#opened ??= this.#open();
     return this.#opened;
@@ -80,8 +80,9 @@ export class PrepaidSpender implements OpenMethod {
     const book = await prepaidBookOf(this.#core.wallet.store);
     const packs = new Packs(this.#core, book, this.#settings);
     const metered = new Metered(this.#core, book, packs, this.#settings);
-    metered.background.resume();
+    // Without purchases in the background, the program may end at once: it, or its owner, merges at another time.
     if (this.#settings.buy) {
+      metered.background.resume();
       for (const { origin, value, due } of book.dues()) this.#arm(book, packs, origin, BigInt(value), due!);
       for (const { origin, value, state } of book.packs())
         if (state === "begun" || state === "paid") this.#arm(book, packs, origin, BigInt(value), 0);

@@ -161,8 +161,15 @@ export interface MeteredRecord {
   reserved: boolean;
   place: Reservation;
   state: MeteredState;
-  /** Since it is claimed: the receipt as JSON. */
+  /** Whether the server has answered the request as paid. */
+  served?: boolean | undefined;
+  /** How often the server said that it does not know the token. */
+  lost?: number | undefined;
+  /** Since it is claimed: the receipt as JSON, and the time, ms. */
   receipt: string | null;
+  claimedAt?: number | undefined;
+  /** Since it is refused: what the merchant signed. */
+  proof?: Pick<Stop, "receipts" | "terms"> | undefined;
   /** The source of its change: a label, and the month of the keys that sign. Null if there is no change. */
   change: { label: string; epoch: string } | null;
 }

@@ -1,7 +1,9 @@
 // Metered credit of the client, against a merchant in memory with real keys and checks.
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
+import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { type PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
 import { listCharges } from "../../src/client/list.ts";
 import { mergePrepaid } from "../../src/client/merge.ts";
@@ -127,7 +129,7 @@ describe("a metered route", function () {
     const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, scene.options(settings()));
     await (await paying()(`${ORIGIN}/a`)).text();
     const { id } = book.metered.requests()[0]!;
-    expect((await metered.claims.claim(id, true)).kind).to.equal("unknown");
+    expect((await metered.claims.claim(id)).kind).to.equal("unknown");
     expect(await unspent(), "another server may know it").to.equal(10n);
     expect((await metered.claims.denied(id))?.code).to.equal("PREPAID_CHANGE_REFUSED");
     expect(await stops()).to.equal("PREPAID_CHANGE_REFUSED");
@@ -252,11 +254,13 @@ describe("a metered route", function () {
     await charged(3);
   });
 
-  it("stops at a merchant that refuses a fresh token", async () => {
+  it("stops at a merchant that refuses fresh tokens", async () => {
     const pay = paying();
     scene.merchant.misbehave = async (seen) =>
       seen.headers.has("x-payment-token") ? Response.json({ error: "no" }, { status: 402 }) : undefined;
-    await expectRejected("PREPAID_TOKEN_REFUSED", () => pay(`${ORIGIN}/a`));
+    for (const path of ["/a", "/b"]) await expectRejected("PREPAID_TOKEN_REFUSED", () => pay(ORIGIN + path));
+    expect(await stops(), "its price may have changed meanwhile").to.equal(undefined);
+    await expectRejected("PREPAID_TOKEN_REFUSED", () => pay(`${ORIGIN}/c`));
     expect(await stops()).to.equal("PREPAID_TOKEN_REFUSED");
   });
 
@@ -346,5 +350,150 @@ describe("a metered route", function () {
     expect(results.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
     await charged(1);
     await assertConserved();
+  });
+
+  const noChange = (code: string) => {
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_CHANGE_PATH ? Response.json({ code }, { status: 409 }) : undefined;
+  };
+
+  it("is not paid by a wallet whose change it owes for longer than a request can run", async () => {
+    noChange("METERED_RUNNING");
+    await (await paying()(`${ORIGIN}/a`)).text();
+    scene.world.chain.time += 2 * 3600 + 60;
+    scene.world.chain.mine();
+    const paid = await scene.paid();
+    await expectRejected("PREPAID_CHANGE_PENDING", () => paying()(`${ORIGIN}/b`));
+    expect(await scene.paid()).to.equal(paid);
+    scene.merchant.misbehave = () => undefined;
+    expect((await merge()).problems).to.deep.equal([]);
+    await (await paying()(`${ORIGIN}/b`)).text();
+    expect(scene.merchant.served.at(-1)).to.deep.equal({ target: "/b", by: "meter" });
+  });
+
+  it("stores that a request was served, so that a later process knows it", async () => {
+    noChange("METERED_RUNNING");
+    await (await paying()(`${ORIGIN}/a`)).text();
+    const [record] = await scene.payer.store.list("prepaid/metered/");
+    expect(record?.value).to.include({ state: "shown", served: true });
+  });
+
+  it("counts the cap of a token that the server says it does not know, and stops after three of them", async () => {
+    await scene.buy();
+    scene.merchant.misbehave = ({ headers }) => (headers.has("x-payment-token") ? LOST() : undefined);
+    const pay = paying({ buy: false }, { maxPerDay: 35n });
+    for (const [i, path] of ["/a", "/b", "/c"].entries()) {
+      expect(await stops()).to.equal(undefined);
+      await pay(ORIGIN + path).catch((error: unknown) => expect(error).to.be.instanceOf(TypeError));
+      await until(() => book.metered.requests().filter(({ state }) => state === "unknown").length === i + 1);
+    }
+    const [{ place }] = book.metered.requests() as [ReturnType<typeof book.metered.requests>[0]];
+    expect(book.metered.charged(place)).to.equal(30n);
+    expect(await stops()).to.equal("PREPAID_TOKEN_REFUSED");
+    await expectRejected("PREPAID_STOPPED", () => pay(`${ORIGIN}/d`));
+  });
+
+  it("dates a token that is shown again by its second request", async () => {
+    await scene.buy();
+    scene.merchant.misbehave = ({ headers }) => (headers.has("x-payment-token") ? LOST() : undefined);
+    const pay = paying({ buy: false });
+    await pay(`${ORIGIN}/a`).catch((error: unknown) => expect(error).to.be.instanceOf(TypeError));
+    await until(() => book.metered.requests()[0]?.state === "unknown");
+    scene.merchant.misbehave = () => undefined;
+    // In the next month, the token is still accepted.
+    scene.world.chain.time += 20 * 86_400;
+    scene.world.chain.mine();
+    await (await pay(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+    expect([scene.merchant.rows.size, await stops()]).to.deep.equal([1, undefined]);
+  });
+
+  it("ends at a merchant in one write, with its wrong receipt in the record", async () => {
+    scene.merchant.forge = (receipt) => ({ ...receipt, charge: 4n, change: 6n });
+    const { store } = scene.payer;
+    const batch = store.batch.bind(store);
+    const writes: string[][] = [];
+    store.batch = (changes) => {
+      writes.push(changes.map((change) => ("put" in change ? change.put : change.delete)));
+      return batch(changes);
+    };
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await until(() => book.metered.requests()[0]?.state === "refused");
+    const [{ id, proof }] = book.metered.requests() as [ReturnType<typeof book.metered.requests>[0]];
+    expect([proof?.receipts?.length, proof?.terms?.length]).to.deep.equal([1, 1]);
+    const last = writes.filter((keys) => keys.includes(`prepaid/metered/${id}`)).at(-1)!;
+    expect(last.some((key) => key.startsWith("prepaid/origin/"))).to.equal(true);
+  });
+
+  it("is not paid if its 402 names terms of another origin or of a later month", async () => {
+    for (const change of [
+      { origin: "https://other.example" },
+      { firstEpoch: scene.merchant.laterEpoch(1), receiptKeys: scene.merchant.terms[0]!.terms.receiptKeys },
+    ]) {
+      const signed = await scene.merchant.signTerms(change);
+      await book.metered.pin([signed]);
+      const honest = scene.merchant.terms;
+      scene.merchant.terms = [signed];
+      await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
+      scene.merchant.terms = honest;
+    }
+    expect([await scene.paid(), scene.merchant.used.size]).to.deep.equal([0n, 0]);
+  });
+
+  it("claims what an earlier process left open only at a random time, and not in a program that may end at once", async () => {
+    scene = await MeteredWorld.open({ seed: SEED });
+    noChange("METERED_RUNNING");
+    await (await paying()(`${ORIGIN}/a`)).text();
+    for (const changes of [{ buy: false }, { buy: true, random: () => 0.5 }]) {
+      const copy = new MemoryStore();
+      for (const { key, value } of await scene.payer.store.list("")) await copy.put(key, value);
+      const payer = await scene.world.wallet({ seed: SEED, store: copy });
+      scene.merchant.misbehave = () => undefined;
+      await openPrepaid(scene.merchant.fetch, payer, scene.options(settings(changes)));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect((await prepaidBookOf(payer.store)).metered.requests()[0]?.state).to.equal("shown");
+    }
+  });
+
+  it("journals a swap only after its keys are compared", async () => {
+    scene.merchant.units = {};
+    for (let i = 1; i <= 2; i += 1) {
+      await (await paying({ buyAfter: 1_000 })(`${ORIGIN}/${i}`)).text();
+      await charged(i);
+    }
+    const before = held();
+    const mirrors = ["https://mirror.example/zk"];
+    const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, scene.options(settings({ mirrors })));
+    expect(metered.swaps.isUseful(ORIGIN)).to.equal(true);
+    expect((await metered.swaps.swap(ORIGIN)).kind).to.equal("pending");
+    expect([book.metered.swaps(), held()]).to.deep.equal([[], before]);
+  });
+
+  it("ends a restored pack whose token is refused, and checks the receipt of a restored token", async () => {
+    await scene.buy();
+    const pack = await book.putPack({ ...book.packs(ORIGIN)[0]!, restored: true });
+    scene.merchant.forge = (receipt) => ({ ...receipt, token: `0x${"11".repeat(32)}` });
+    await (await paying({ buy: false })(`${ORIGIN}/b`)).text();
+    await until(() => book.origin(ORIGIN).stopped !== null);
+    expect(await stops()).to.equal("PREPAID_RECEIPT_INVALID");
+    await book.resume(ORIGIN);
+    scene.merchant.misbehave = async (seen) =>
+      seen.headers.has("x-payment-token") ? Response.json({ error: "no" }, { status: 402 }) : undefined;
+    await expectRejected("PREPAID_TOKEN_REFUSED", () => paying({ buy: false })(`${ORIGIN}/a`));
+    expect([book.left(pack), await stops()]).to.deep.equal([0, undefined]);
+  });
+
+  it("keeps no terms of other wallets, and at most 24 of one", async () => {
+    const [own] = scene.merchant.terms;
+    const other = await MeteredWorld.open({}, scene.world);
+    scene.merchant.terms = [own!, other.merchant.terms[0]!];
+    await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
+    expect(book.metered.allTerms()).to.have.length(1);
+    const routes = (i: number) => [{ method: "POST", path: `/${i}`, rule: RULE }];
+    await book.metered.pin(
+      await Promise.all(Array.from({ length: 23 }, (_, i) => scene.merchant.signTerms({ routes: routes(i) }))),
+    );
+    scene.merchant.terms = [await scene.merchant.signTerms({ routes: [{ method: "GET", path: "/b", rule: RULE }] })];
+    await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/b`));
   });
 });

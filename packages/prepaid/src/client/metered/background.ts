@@ -16,7 +16,6 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A claim that waits or runs. */
 interface Task {
-  isServed: boolean;
   tries: number;
   unknown: number;
 }
@@ -37,27 +36,24 @@ export class Background {
     this.#settings = settings;
   }
 
-  /** Claims what an earlier process left open. */
+  /**
+   * Claims what an earlier process left open, each at a random time of its own: otherwise the merchant sees that these requests
+   * have one payer. Once for each book.
+   */
   resume(): void {
-    for (const { id, state } of this.#book.metered.requests())
-      if (state !== "refused" && !this.#book.metered.sending.has(id)) this.claim(id, { isServed: false });
+    const { metered } = this.#book;
+    if (metered.isResumed) return;
+    metered.isResumed = true;
+    const { random, maxDelayMs } = this.#settings;
+    for (const { id, state } of metered.requests())
+      if (state !== "refused") this.#after(Math.floor(random() * maxDelayMs), () => this.claim(id));
     for (const origin of this.#book.origins()) this.considerSwap(origin);
   }
 
-  /** @param isServed whether the server has answered the request as paid */
-  claim(id: string, { isServed }: { readonly isServed: boolean }): void {
-    const known = this.#tasks.get(id);
-    if (known !== undefined) {
-      known.isServed ||= isServed;
-      return;
-    }
-    this.#tasks.set(id, { isServed, tries: 0, unknown: 0 });
+  claim(id: string): void {
+    if (this.#tasks.has(id)) return;
+    this.#tasks.set(id, { tries: 0, unknown: 0 });
     this.#enqueue(id);
-  }
-
-  /** Whether the server has answered a request as paid, whose change is being claimed. */
-  isServed(id: string): boolean {
-    return this.#tasks.get(id)?.isServed === true;
   }
 
   #enqueue(id: string): void {
@@ -77,9 +73,14 @@ export class Background {
 
   async #run(id: string): Promise<void> {
     const task = this.#tasks.get(id)!;
-    const origin = this.#book.metered.request(id)?.origin;
+    const { metered } = this.#book;
+    const origin = metered.request(id)?.origin;
+    if (metered.sending.has(id)) {
+      this.#after(FIRST_PAUSE_MS, () => this.#enqueue(id));
+      return;
+    }
     const claimed = await this.#parts.claims
-      .claim(id, task.isServed)
+      .claim(id)
       .catch((error: unknown): Claimed => ({ kind: "later", waitMs: undefined, error }));
     if (claimed.kind === "done") this.#report(claimed.charge);
     if (claimed.kind === "done" || claimed.kind === "lost" || isClosed(claimed.error)) {
@@ -91,7 +92,7 @@ export class Background {
     if (claimed.kind === "unknown") task.unknown += 1;
     if (task.unknown >= MAX_UNKNOWN) {
       this.#tasks.delete(id);
-      if (task.isServed) await this.#parts.claims.denied(id).catch(() => undefined);
+      if (metered.request(id)?.served === true) await this.#parts.claims.denied(id).catch(() => undefined);
       return;
     }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** (task.tries - 1), MAX_PAUSE_MS);

@@ -40,6 +40,8 @@ export class MeteredBook {
   readonly #running = new Map<string, Promise<unknown>>();
   /** Ids of the requests that a call is sending. */
   readonly sending = new Set<string>();
+  /** Whether the claims that an earlier process left open are resumed. */
+  isResumed = false;
   #counters: ChargeCounters | undefined;
 
   /** @param write applies changes together */
@@ -184,30 +186,47 @@ export class MeteredBook {
     return this.#counters!.charged(place);
   }
 
-  /** Writes the next step of a request. Memory is never ahead of the store: a step that is not stored is not taken. */
-  async update(record: MeteredRecord): Promise<MeteredRecord> {
-    await this.#write(put(METERED + record.id, record));
+  /** Writes the next step of a request, with other changes. Memory is never ahead of the store: a step that is not stored is not taken. */
+  async update(record: MeteredRecord, ...others: readonly StoreChange[]): Promise<MeteredRecord> {
+    await this.#write(put(METERED + record.id, record), ...others);
     this.#requests.set(record.id, record);
     return record;
   }
 
-  /** The token is not known to be spent: its cap no longer counts against the limits. */
-  async unknown(record: MeteredRecord): Promise<MeteredRecord> {
-    const next: MeteredRecord = { ...record, state: "unknown", reserved: false };
-    const amount = record.reserved ? BigInt(record.cap) : 0n;
-    const lowered = this.#counters!.lower(amount, record.place);
-    await this.#counted(amount, record.place, () => this.#write(put(METERED + record.id, next), ...lowered));
-    this.#requests.set(record.id, next);
-    return next;
+  /**
+   * The server says that the token is not spent. This does not prove it, so the cap counts against the limits of its day.
+   * @param others applied with it
+   */
+  unknown(record: MeteredRecord, ...others: readonly StoreChange[]): Promise<MeteredRecord> {
+    return this.update({ ...record, state: "unknown" }, ...others);
   }
 
-  /** A token that the server did not know is shown again. @throws PurchaseError of a limit */
-  async again(record: MeteredRecord, place: MeteredRecord["place"], limits: SpendingLimits): Promise<MeteredRecord> {
-    const reserved = this.#counters!.reserve(limits, BigInt(record.cap), place);
-    const next: MeteredRecord = { ...record, state: "shown", reserved: true, place };
-    await this.#counted(-BigInt(record.cap), place, () => this.#write(put(METERED + record.id, next), ...reserved));
-    this.#requests.set(record.id, next);
-    return next;
+  /**
+   * A token that the server did not know is shown again.
+   * @param place that of the new request, whose limits count
+   * @throws PurchaseError of a limit
+   */
+  async again(
+    record: MeteredRecord,
+    now: number,
+    place: MeteredRecord["place"],
+    limits: SpendingLimits,
+  ): Promise<MeteredRecord> {
+    const cap = BigInt(record.cap);
+    const counted = record.reserved ? cap : 0n;
+    const counters = this.#counters!;
+    const lowered = counters.lower(counted, record.place);
+    try {
+      const reserved = counters.reserve(limits, cap, place);
+      // The server's receipt has the month in which it took the token.
+      const next: MeteredRecord = { ...record, state: "shown", reserved: true, place, at: now };
+      await this.#counted(-cap, place, () => this.#write(put(METERED + record.id, next), ...lowered, ...reserved));
+      this.#requests.set(record.id, next);
+      return next;
+    } catch (error) {
+      counters.lower(-counted, record.place);
+      throw error;
+    }
   }
 
   /**

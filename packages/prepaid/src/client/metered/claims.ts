@@ -5,6 +5,7 @@ import {
   changeClaimOf,
   changeEpochAt,
   changeOf,
+  contradictions,
   encodeSignedTerms,
   formatChangeRequest,
   formatReceipt,
@@ -84,19 +85,18 @@ export class Claims {
 
   /**
    * Asks what was charged for a request, checks the answer, and claims its change. Calls for the same request share one claim.
-   * @param isServed whether the server has answered the request as paid
    * @throws the errors of the store
    */
-  claim(id: string, isServed = false): Promise<Claimed> {
-    return this.#book.metered.once(id, () => this.#claim(id, isServed));
+  claim(id: string): Promise<Claimed> {
+    return this.#book.metered.once(id, () => this.#claim(id));
   }
 
-  async #claim(id: string, isServed: boolean): Promise<Claimed> {
+  async #claim(id: string): Promise<Claimed> {
     const record = this.#book.metered.request(id);
     if (record === undefined || record.state === "refused") return { kind: "lost", error: undefined };
     try {
       const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
-      const agreed = record.state === "claimed" ? record : await this.#learnCharge(record, secret, isServed);
+      const agreed = record.state === "claimed" ? record : await this.#learnCharge(record, secret);
       if ("kind" in agreed) return agreed;
       return await this.#collect(agreed, secret);
     } catch (error) {
@@ -109,16 +109,17 @@ export class Claims {
   }
 
   /** The first step: the receipt, checked and stored with the source of the change. */
-  async #learnCharge(record: MeteredRecord, secret: Uint8Array, isServed: boolean): Promise<MeteredRecord | Claimed> {
+  async #learnCharge(record: MeteredRecord, secret: Uint8Array): Promise<MeteredRecord | Claimed> {
     const answer = await this.#ask(record, secret, undefined);
-    if ("kind" in answer) return this.#withoutReceipt(record, answer, isServed);
+    if ("kind" in answer) return this.#withoutReceipt(record, answer);
     const { receipt, epoch } = answer;
     const rule = await this.#checked(record, receipt);
     const change = changeOf(rule, receipt.receipt.charge);
     if (change.length > 0) this.#assertMonth(record, epoch, receipt);
     const source = change.length === 0 ? null : { label: newLabel().label, epoch };
     const text = formatReceipt(receipt);
-    return this.#book.metered.update({ ...record, state: "claimed", receipt: text, change: source });
+    const claimed = { receipt: text, claimedAt: this.#wallet.now(), change: source };
+    return this.#book.metered.update({ ...record, state: "claimed", ...claimed });
   }
 
   /** The second step: the change. */
@@ -155,7 +156,10 @@ export class Claims {
     const { charge, change: back, method, target, units } = signed.receipt;
     const kept = { id, receipt: record.receipt!, terms, at };
     const { metered } = this.#book;
-    await metered.end(record, kept, charge, (changes) => this.#book.putChange(change, changes, metered.inUse(id)));
+    await metered.end(record, kept, charge, (changes) => {
+      const found = this.#book.countFound(origin, record.lost ?? 0);
+      return this.#book.putChange(change, [...changes, ...found], metered.inUse(id));
+    });
     return { kind: "done", charge: { origin, method, target, units, charge, change: back, receipt: record.receipt! } };
   }
 
@@ -198,7 +202,7 @@ export class Claims {
         merchant().map(({ terms }) => terms),
       );
     // The keys of a later month may be in terms that this wallet has not seen.
-    if (!isSigned()) await this.#terms.refresh(origin);
+    if (!isSigned()) await this.#terms.refresh(record);
     const receipts = [formatReceipt(signed)];
     const terms = merchant().map(encodeSignedTerms);
     if (!isSigned())
@@ -210,11 +214,18 @@ export class Claims {
         },
       );
     const expected = { ...record, token: `0x${record.id}` };
-    const about = record.restored ? { ...expected, ...requestOf(receipt), at: this.#wallet.now() } : expected;
+    // An earlier wallet may have sent another request with a restored token.
+    const about = record.restored ? { ...expected, ...requestOf(receipt), at: timeIn(receipt.epoch) } : expected;
     const rule = metered.rule(origin, receipt.rule);
+    const [contradiction] = contradictions(
+      [signed],
+      merchant().map((each) => each.terms),
+    );
     const wrong =
-      (record.restored ? undefined : otherRequest(signed, about)) ??
-      (rule === undefined ? "its rule is in no terms" : wrongCharge(receipt, rule));
+      otherRequest(signed, about) ??
+      (rule !== undefined && rule.cap !== BigInt(record.cap) ? "its cap is not the token's value" : undefined) ??
+      (rule === undefined ? "its rule is in no terms" : wrongCharge(receipt, rule)) ??
+      (contradiction && `its ${contradiction.kind} contradicts the terms`);
     if (wrong !== undefined)
       throw new Refused("PREPAID_RECEIPT_INVALID", `${origin} signed a wrong receipt: ${wrong}`, { receipts, terms });
     return rule!;
@@ -231,14 +242,26 @@ export class Claims {
     );
   }
 
-  async #withoutReceipt(record: MeteredRecord, answer: Unsigned, isServed: boolean): Promise<Claimed> {
+  async #withoutReceipt(record: MeteredRecord, answer: Unsigned): Promise<Claimed> {
     const { kind, waitMs, said } = answer;
-    if (kind === "unknown" && !isServed) {
-      if (record.state !== "unknown") await this.#book.metered.unknown(record);
+    if (kind === "unknown" && record.served !== true) {
+      await this.#unknown(record);
       return { kind, waitMs };
     }
     if (kind === "running" || kind === "unknown") return { kind, waitMs };
     return this.#without(record, answer, message`${record.origin} does not say what it charged: ${said}`);
+  }
+
+  /** Each time that a token was shown counts once. Another wallet may have spent a restored token. */
+  async #unknown(record: MeteredRecord): Promise<void> {
+    const { metered } = this.#book;
+    if (record.state === "unknown") return;
+    if (record.restored) await metered.unknown(record);
+    else
+      await metered.unknown(
+        { ...record, lost: (record.lost ?? 0) + 1 },
+        this.#book.countLost(record.origin, this.#wallet.now()),
+      );
   }
 
   #withoutChange(record: MeteredRecord, answer: Unsigned): Promise<Claimed> {
@@ -277,11 +300,19 @@ export class Claims {
 
   async #refuse(id: string, { stop }: Refused) {
     const record = this.#book.metered.request(id)!;
-    await this.#book.metered.update({ ...record, state: "refused" });
-    const error = await this.#book.stop(record.origin, { ...stop, at: this.#wallet.now(), evidence: [] });
+    const { receipts = [], terms = [] } = stop;
+    const refused: MeteredRecord = { ...record, state: "refused", proof: { receipts, terms } };
+    // One write: a process that dies after it has stopped, and has kept the proof.
+    const error = await this.#book.stop(
+      record.origin,
+      { ...stop, at: this.#wallet.now(), evidence: [] },
+      async (changes) => void (await this.#book.metered.update(refused, ...changes)),
+    );
     return { kind: "lost", error } as const;
   }
 }
+
+const timeIn = (epoch: string): number => Date.parse(`${epoch}-15T00:00:00Z`);
 
 const requestOf = ({ method, target, rule }: SignedReceipt["receipt"]) => ({ method, target, rule });
 

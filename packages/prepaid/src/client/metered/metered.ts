@@ -29,6 +29,11 @@ import { offeredMeter, Terms } from "./terms.ts";
 /** How often a token is sent again if the server answers that it did not take it. */
 const MAX_RETRIES = 2;
 const DAY_MS = 86_400_000;
+/** A request runs for an hour at most; then its change must arrive. */
+const MAX_OPEN_MS = 2 * 3_600_000;
+/** How long change whose receipt has arrived may take, and how many requests may wait longer. */
+const MAX_CLAIM_MS = 60_000;
+const MAX_WITHHELD = 3;
 
 /** A request that was paid with a token. */
 export interface PaidRequest {
@@ -88,7 +93,7 @@ export class Metered {
     const target = url.pathname + url.search;
     const earlier = metered
       .requests(url.origin)
-      .find((each) => each.request === call.request && isUnclear(each.state) && !this.#isKnown(each.id));
+      .find((each) => each.request === call.request && isUnclear(each.state) && !this.#isKnown(each));
     if (earlier === undefined || earlier.rule !== offer.rule || earlier.target !== target) return undefined;
     if (!redeemsAt(earlier.epoch, this.#wallet.now())) return undefined;
     metered.sending.add(earlier.id);
@@ -99,7 +104,7 @@ export class Metered {
       const header = await this.#headerOf(unknown);
       if (header === undefined) return undefined;
       await this.#core.confirm(challenge, { count: 1, value: offer.cap }, call.signal);
-      const shown = await metered.again(unknown, this.#placeOf(url), this.#core.limits);
+      const shown = await metered.again(unknown, this.#wallet.now(), this.#placeOf(url), this.#core.limits);
       return await this.#show(call, shown, header, url);
     } finally {
       metered.sending.delete(earlier.id);
@@ -107,19 +112,20 @@ export class Metered {
   }
 
   /** Whether a call is sending the request, or the server has answered it. */
-  #isKnown(id: string): boolean {
-    return this.#book.metered.sending.has(id) || this.background.isServed(id);
+  #isKnown({ id, served }: MeteredRecord): boolean {
+    return this.#book.metered.sending.has(id) || served === true;
   }
 
   /**
    * Pays for a request with a token of the cap's value. Undefined if there is no token for it, and none is bought: then the
    * request is paid singly, without change.
-   * @throws PrepaidError PREPAID_STOPPED, and those of terms, packs and tokens; PurchaseError of a limit
+   * @throws PrepaidError PREPAID_STOPPED, PREPAID_CHANGE_PENDING if the merchant owes too much change, and those of terms, packs and tokens; PurchaseError of a limit
    */
   async pay(call: PayingCall, challenge: Challenge, offer: MeteredOffer): Promise<PaidRequest | undefined> {
     const { url, instructions } = challenge;
     const { origin } = url;
     this.#assertNotStopped(origin);
+    this.#assertChangeArrives(origin);
     const rule = await this.#terms.agreed(challenge, offer, call.method, call.signal);
     const merchant = { origin, wallet: instructions.payment.recipient.wallet };
     const offered = { ...merchant, value: offer.cap, keyId: offer.tokenKeyId };
@@ -154,6 +160,25 @@ export class Metered {
       "PREPAID_STOPPED",
       message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
       { origin, reason: stopped.code },
+    );
+  }
+
+  /** A merchant that withholds change gets no further caps. @throws PrepaidError PREPAID_CHANGE_PENDING */
+  #assertChangeArrives(origin: string): void {
+    const now = this.#wallet.now();
+    const open = this.#book.metered
+      .requests(origin)
+      .filter(({ state, served }) => state === "shown" || state === "claimed" || (state === "unknown" && served));
+    const late = open.filter(({ at }) => now - at > MAX_OPEN_MS).length;
+    const withheld = open.filter(
+      ({ state, claimedAt }) => state === "claimed" && now - claimedAt! > MAX_CLAIM_MS,
+    ).length;
+    if (late === 0 && withheld < MAX_WITHHELD) return;
+    throw new PrepaidError(
+      "PREPAID_CHANGE_PENDING",
+      `${origin} owes the change of ${open.length} requests, and is paid nothing until it arrives: run ` +
+        "`sotto prepaid merge`, or give it up with `sotto prepaid drop`",
+      { origin },
     );
   }
 
@@ -243,12 +268,14 @@ export class Metered {
     call.tell({ stage: "token", method: "prepaid", resourceUrl: url.href, price: BigInt(cap) });
     const payment = { name: PREPAID_HEADER, value: header, url, also: { [METERED_RULE_HEADER]: rule } };
     const shown = await call.present(payment, { retries: MAX_RETRIES, onlyIfAsked: true }).catch((error: unknown) => {
-      this.background.claim(id, { isServed: false });
+      this.#claimLater(id);
       throw error;
     });
     const { response, outcome } = shown;
     if (outcome === "answered" || outcome === "unseen") {
-      this.background.claim(id, { isServed: outcome === "answered" });
+      // The response is paid: it is returned even if the store fails.
+      if (outcome === "answered") await this.#book.metered.update({ ...record, served: true }).catch(() => undefined);
+      this.#claimLater(id);
       return response;
     }
     const reason = quoted(shown.reason);
@@ -260,13 +287,20 @@ export class Metered {
       throw new PrepaidError("PREPAID_TOKEN_PENDING", text, told);
     }
     const claimed = await this.claims.claim(id).catch(() => undefined);
+    if (record.restored) await this.#book.endRestored(record.pack);
     if (claimed?.kind !== "unknown" || record.restored) {
-      this.background.claim(id, { isServed: false });
+      this.#claimLater(id);
       const text = message`${origin} refuses a prepaid token of a metered route: ${why}; the wallet claims its change`;
       throw new PrepaidError("PREPAID_TOKEN_REFUSED", text, told);
     }
-    const text = `${origin} refuses a prepaid token of a metered route; nothing more was paid; ${reason === "" ? "it gives no reason" : `its reason: ${reason}`}`;
-    const stop = { code: "PREPAID_TOKEN_REFUSED", message: text, reason, at: this.#wallet.now() } as const;
-    throw await this.#book.stop(origin, { ...stop, evidence: [] });
+    // The merchant may have changed its price meanwhile: only several such tokens stop it.
+    const text = message`${origin} refuses a prepaid token of a metered route: ${why}; nothing more was paid; repeat the same request`;
+    throw new PrepaidError("PREPAID_TOKEN_REFUSED", text, told);
+  }
+
+  /** Claims the change of a request that is no longer being sent. */
+  #claimLater(id: string): void {
+    this.#book.metered.sending.delete(id);
+    this.background.claim(id);
   }
 }

@@ -1,5 +1,6 @@
 import type { PayingCore, PayingWallet } from "@sotto/client";
 import { message, SottoError } from "@sotto/protocol";
+import type { StoreChange } from "@sotto/wallet";
 import {
   changeEpochAt,
   encodePrepaidHeader,
@@ -67,14 +68,7 @@ export class Swaps {
    * @throws the errors of the store
    */
   swap(origin: string, signal?: AbortSignal): Promise<Swapped> {
-    return this.#book.exclusively(
-      `swap ${origin}`,
-      async () => {
-        const open = this.#book.metered.swaps(origin)[0] ?? (await this.#begin(origin));
-        return open === undefined ? { kind: "none" } : this.#finish(open, signal);
-      },
-      signal,
-    );
+    return this.#book.exclusively(`swap ${origin}`, () => this.#resumeOrBegin(origin, signal), signal);
   }
 
   #changePacks(origin: string): PackRecord[] {
@@ -105,22 +99,33 @@ export class Swaps {
   }
 
   /** Journals the next swap with its tokens. */
-  async #begin(origin: string): Promise<SwapRecord | undefined> {
-    const next = this.#next(origin);
+  async #begin(origin: string, signal: AbortSignal | undefined): Promise<SwapRecord | undefined> {
+    const nextAndName = () => {
+      const next = this.#next(origin);
+      return (
+        next && { ...next, name: `${next.group.epoch} ${next.group.cap} ${next.wallet} ${next.recipe.spend.join()}` }
+      );
+    };
+    let next = nextAndName();
+    for (let name = ""; next !== undefined && next.name !== name; next = nextAndName()) {
+      name = next.name;
+      // Tokens whose swap is journaled are taken, so its keys are known and compared before.
+      const { wallet, group, recipe } = next;
+      await this.#keys.of({ origin, wallet, epoch: this.#epochOf(group), values: recipe.receive }, signal);
+    }
     if (next === undefined) return undefined;
     const { group, recipe, wallet } = next;
     const { id, label } = newLabel();
     // Taken without a pause, so that no request takes one of them in between.
     const taken = recipe.spend.map((value) =>
-      this.#book.takeNext({ origin, value, change: group }, this.#wallet.now()),
+      this.#book.takeNext({ origin, value, wallet, change: group }, this.#wallet.now()),
     ) as TakenToken[];
     const record: SwapRecord = {
       id,
       origin,
       wallet,
       label,
-      // The server always swaps within a month; into the next only near the end, by its own clock.
-      epoch: changeEpochAt(group.epoch, this.#wallet.now() - DAY_MS),
+      epoch: this.#epochOf(group),
       spend: taken.map(({ pack, index }) => ({ pack: pack.id, index })),
       receive: recipe.receive.map(String),
       cap: group.cap,
@@ -131,9 +136,15 @@ export class Swaps {
     return record;
   }
 
-  async #finish(record: SwapRecord, signal: AbortSignal | undefined): Promise<Swapped> {
+  /** The server always swaps within a month; into the next only near the end, by its own clock. */
+  #epochOf({ epoch }: Group): string {
+    return changeEpochAt(epoch, this.#wallet.now() - DAY_MS);
+  }
+
+  async #resumeOrBegin(origin: string, signal: AbortSignal | undefined): Promise<Swapped> {
     try {
-      return await this.#send(record, signal);
+      const open = this.#book.metered.swaps(origin)[0] ?? (await this.#begin(origin, signal));
+      return open === undefined ? { kind: "none" } : await this.#send(open, signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof PrepaidError) return { kind: "pending", error };
@@ -173,9 +184,11 @@ export class Swaps {
     return { kind: "done" };
   }
 
-  #end(record: SwapRecord, signed: readonly SignedPack[]): Promise<void> {
+  #end(record: SwapRecord, signed: readonly SignedPack[], others: readonly StoreChange[] = []): Promise<void> {
     const { metered } = this.#book;
-    return metered.endSwap(record, (changes) => this.#book.putChange(signed, changes, metered.inUse(record.id)));
+    return metered.endSwap(record, (changes) =>
+      this.#book.putChange(signed, [...changes, ...others], metered.inUse(record.id)),
+    );
   }
 
   /** The tokens of a swap as they are sent. */
@@ -192,10 +205,13 @@ export class Swaps {
   /** Gives up a swap's tokens. @param isRefused whether the merchant keeps them: then tokens stop at its origin */
   async #lose(record: SwapRecord, why: string, isRefused: boolean): Promise<Swapped> {
     const { origin } = record;
-    await this.#end(record, []);
     const text = `${origin} keeps the tokens of a swap: ${why}`;
-    if (!isRefused) return { kind: "lost", error: new PrepaidError("PREPAID_CHANGE_REFUSED", text, { origin }) };
+    if (!isRefused) {
+      await this.#end(record, []);
+      return { kind: "lost", error: new PrepaidError("PREPAID_CHANGE_REFUSED", text, { origin }) };
+    }
     const stop = { code: "PREPAID_CHANGE_REFUSED", message: text, at: this.#wallet.now(), evidence: [] } as const;
-    return { kind: "lost", error: await this.#book.stop(origin, { ...stop, evidence: [] }) };
+    const end = (changes: readonly StoreChange[]) => this.#end(record, [], changes);
+    return { kind: "lost", error: await this.#book.stop(origin, { ...stop, evidence: [] }, end) };
   }
 }

@@ -5,7 +5,6 @@ import {
   decodeMeteredOffer,
   encodeSignedTerms,
   epochOf,
-  laterEpoch,
   MAX_TERMS_ANSWER_BYTES,
   type MeteredOffer,
   type MeteredRule,
@@ -23,7 +22,10 @@ import type { PrepaidBook } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { ConflictingTerms } from "./book.ts";
 
+/** Maximum number of pinned terms of an origin for this month and later ones. */
+const MAX_PINNED = 24;
 const TIMEOUT_MS = 30_000;
+const DAY_MS = 86_400_000;
 
 /**
  * What the 402 of a metered route says; undefined if the route is not metered.
@@ -50,6 +52,12 @@ const refused = (origin: string, text: string | readonly MessagePart[], cause?: 
 /** A request as the rule of a route sees it. A HEAD costs as much as its GET. */
 const pricedAs = (method: string): string => (method === "HEAD" ? "GET" : method);
 
+/** The merchant of some terms. */
+interface TermsOwner {
+  readonly origin: string;
+  readonly wallet: string;
+}
+
 /** The terms of merchants: fetched, checked and pinned. */
 export class Terms {
   readonly #wallet: PayingWallet;
@@ -75,34 +83,38 @@ export class Terms {
   ): Promise<MeteredRule> {
     const { origin } = url;
     const { wallet } = instructions.payment.recipient;
-    const signed = this.#book.metered.termsOf(offer.terms) ?? (await this.#fetched(origin, offer.terms, signal));
+    const signed =
+      this.#book.metered.termsOf(offer.terms) ?? (await this.#fetched({ origin, wallet }, offer.terms, signal));
     const { terms } = signed;
+    if (terms.origin !== origin) throw refused(origin, `a 402 of ${origin} names terms of ${terms.origin}`);
     if (terms.wallet !== wallet) throw refused(origin, `the terms of ${origin} are of another wallet than its 402`);
-    const month = epochOf(this.#wallet.now());
+    const now = this.#wallet.now();
     // Around midnight, the server's month may differ from this clock's.
-    if (![month, laterEpoch(month, -1), laterEpoch(month, 1)].some((each) => meteredEpochs(terms).includes(each)))
-      throw refused(origin, `the terms of ${origin} are not for ${month}`);
+    if (![-DAY_MS, 0, DAY_MS].some((ms) => meteredEpochs(terms).includes(epochOf(now + ms))))
+      throw refused(origin, `the terms of ${origin} are not for ${epochOf(now)}`);
     const rule = ruleOfRequest(terms, { method: pricedAs(method), target: url.pathname + url.search });
     if (rule === undefined || meteredRuleHash(rule) !== offer.rule || rule.cap !== offer.cap)
       throw refused(origin, `a 402 of ${origin} names another rule than its signed terms have for the request`);
     return rule;
   }
 
-  async #fetched(origin: string, digest: string, signal: AbortSignal | undefined): Promise<SignedMeteredTerms> {
-    await this.refresh(origin, signal);
+  async #fetched(merchant: TermsOwner, digest: string, signal: AbortSignal | undefined): Promise<SignedMeteredTerms> {
+    const { origin } = merchant;
+    await this.refresh(merchant, signal);
     const found = this.#book.metered.termsOf(digest);
     if (found !== undefined) return found;
     throw refused(origin, `a 402 of ${origin} names terms that ${origin} does not show`);
   }
 
-  /** Fetches, checks and pins the terms of an origin. @throws as `agreed` */
-  async refresh(origin: string, signal?: AbortSignal): Promise<void> {
+  /** Fetches, checks and pins the terms of a merchant. Those of other wallets are ignored. @throws as `agreed` */
+  async refresh({ origin, wallet }: TermsOwner, signal?: AbortSignal): Promise<void> {
     const name = `${origin}${PREPAID_TERMS_PATH}`;
     const limits = { name, maxBytes: MAX_TERMS_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, signal };
     const answer = await ask(this.#send, name, {}, limits);
     if (answer.status !== 200)
       throw refused(origin, message`${origin} shows no terms of its metered routes: ${saidIn(answer)}`);
-    const found = parseTerms(origin, new TextDecoder().decode(answer.body));
+    const all = parseTerms(origin, new TextDecoder().decode(answer.body));
+    const found = all.filter(({ terms }) => terms.wallet === wallet);
     for (const signed of found) {
       if (this.#book.metered.termsOf(meteredTermsDigest(signed.terms)) !== undefined) continue;
       const { chainId, pool } = this.#wallet.pool;
@@ -112,6 +124,12 @@ export class Terms {
       if (!(await this.#isSigned(signed, signal)))
         throw refused(origin, `terms of ${origin} are not signed by the wallet that they name`);
     }
+    const month = epochOf(this.#wallet.now() - DAY_MS);
+    const current = [...this.#book.metered.terms(origin), ...found].filter(
+      ({ terms }) => meteredEpochs(terms).at(-1)! >= month,
+    );
+    if (new Set(current.map(({ terms }) => meteredTermsDigest(terms))).size > MAX_PINNED)
+      throw refused(origin, `${origin} shows more than ${MAX_PINNED} terms for this month and later ones`);
     const conflict = await this.#book.metered.pin(found);
     if (conflict !== undefined) throw await this.#stop(origin, conflict);
   }
