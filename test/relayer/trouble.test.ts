@@ -232,9 +232,13 @@ describe("a relayer in trouble", function () {
     const id = await enqueue(store, payment);
     const first = await relayer.waitFor(id, WAIT);
     expect(first.state).to.equal("settled");
+    // A block with the payment and the same time would have the same hash, so no block may be mined before the time differs.
+    await chain.rpc("evm_setAutomine", false);
     await chain.rpc("evm_revert", snapshot);
+    await chain.rpc("evm_increaseTime", 5);
     await chain.mine(3);
-    // It may settle again in a block of the same number, before the three are mined.
+    await chain.rpc("evm_setAutomine", true);
+    // It may have settled again in one of the three.
     const { nullifier } = paymentSignals(payment.signals);
     const second = await eventually(async () => {
       const outcome = await relayer.waitFor(id, 0);
