@@ -155,7 +155,7 @@ describe("docs/cli.md", function () {
 
   it("has an example of every command", async () => {
     const { stdout } = await guide.shell("sotto --help");
-    const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?) {2,}/gm)].map(([, name]) => name!);
+    const commands = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}/gm)].map(([, name]) => name!);
     expect(commands.length).to.be.greaterThan(20);
     const lines = examples().map(({ line }) => line);
     for (const command of commands)

@@ -15,7 +15,7 @@ describe("sotto", () => {
   it("lists the commands of all sets, payers' before merchants'", () => {
     const { status, stdout } = sotto("--help");
     expect(status).to.equal(0);
-    const listed = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z]+)?) {2,}\S/gm)].map(([, name]) => name);
+    const listed = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(([, name]) => name);
     expect(listed).to.deep.equal(commands.map(({ name }) => name));
     const places = ["dismiss", "prepaid buy", "withdraw", "totals check", "prepaid keys", "export"].map((name) =>
       listed.indexOf(name),
