@@ -6,6 +6,7 @@ import { epochOf, laterEpoch, PREPAID_KEYS_PATH, PREPAID_RECOVER_PATH, prepaidRe
 import { type PrepaidMethod, type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
+import { postAlone } from "@sotto/test-kit/http";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
 import { openPaywall, paywallOptions } from "@sotto/test-world/paywall/options";
@@ -16,7 +17,6 @@ import {
   createPack,
   createPrepaid,
   payFor,
-  postAlone,
   purchase,
   recover,
   tokensOf,

@@ -2,6 +2,7 @@
 // or stops answering. It can also answer in place of the node, like the node of a chain that lacks something.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { postAlone } from "./http.ts";
 
 interface RpcRequest {
   readonly id: unknown;
@@ -36,7 +37,7 @@ export class CuttingProxy {
       if (this.hold !== undefined && this.sent > 0) return void this.hold();
       const transactions = body.split('"eth_sendRawTransaction"').length - 1;
       const headers = { "content-type": "application/json" };
-      const answer = await fetch(target, { method: "POST", headers, body }).then((reply) => reply.text());
+      const answer = await (await postAlone(target, headers, body)).text();
       this.sent += transactions;
       this.left -= transactions;
       if (this.left < 0) {

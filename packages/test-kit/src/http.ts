@@ -1,3 +1,6 @@
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -19,6 +22,24 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
 }
+
+/**
+ * Sends a request over a connection of its own. A connection that fetch uses again may just have been closed by the
+ * server, because it was idle or because the server refused a request without reading its body.
+ */
+export const postAlone = (
+  url: string,
+  headers: Record<string, string>,
+  body?: Uint8Array | string,
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { method: "POST", agent: false, headers }, (answer) => {
+      const init = { status: answer.statusCode ?? 0 };
+      buffer(answer).then((bytes) => resolve(new Response(new Uint8Array(bytes), init)), reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
 
 /** The token's claims, not verified. */
 export function claimsOf(token: unknown): Record<string, unknown> {

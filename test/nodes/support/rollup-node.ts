@@ -1,6 +1,7 @@
 // A node like that of a rollup whose contracts see another chain's block number: it counts its blocks from another start.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { postAlone } from "@sotto/test-kit/http";
 
 /** What the node adds to the number that contracts see. */
 export const BLOCKS_APART = 400_000_000;
@@ -67,7 +68,7 @@ export async function startRollupNode(target: string): Promise<{ url: string; st
     const asked = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Request | Request[];
     const methods = new Map([asked].flat().map(({ id, method }) => [id, method]));
     const body = JSON.stringify(Array.isArray(asked) ? asked.map(shiftRequest) : shiftRequest(asked));
-    const answered = (await (await fetch(target, { method: "POST", headers, body })).json()) as Response | Response[];
+    const answered = (await (await postAlone(target, headers, body)).json()) as Response | Response[];
     const shifted = (response: Response): Response => {
       if (!("result" in response)) return response;
       const isNumber = methods.get(response.id) === "eth_blockNumber";

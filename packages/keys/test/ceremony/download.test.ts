@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
@@ -37,10 +38,10 @@ describe("downloading", function () {
   let folder: string;
   let target: string;
   const ranges: (string | undefined)[] = [];
-  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
   const server = createServer((request, response) => {
     ranges.push(request.headers.range);
-    answer(request, response);
+    void answer(request, response);
   });
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/file.ptau`;
 
@@ -52,10 +53,13 @@ describe("downloading", function () {
     const rest = FILE.subarray(start);
     response.writeHead(start === 0 ? 200 : 206, { "content-length": rest.length }).end(rest);
   };
-  const cutAfter = (bytes: number) => (_: IncomingMessage, response: ServerResponse) => {
+  /** Ends the connection once the client has written a part of the file: fetch discards what it has not delivered. */
+  const cutAfter = (bytes: number) => async (_: IncomingMessage, response: ServerResponse) => {
     response.writeHead(200, { "content-length": FILE.length });
-    // An end, not a reset: a reset discards what the client has not read yet.
-    response.write(FILE.subarray(0, bytes), () => response.socket?.end());
+    response.write(FILE.subarray(0, bytes));
+    const part = `${target}.part`;
+    while (!existsSync(part) || statSync(part).size === 0) await sleep(5);
+    response.socket?.end();
   };
 
   before((done) => void server.listen(0, "127.0.0.1", done));

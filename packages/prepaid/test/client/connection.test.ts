@@ -76,17 +76,25 @@ describe("a connection for prepaid packs", () => {
   });
 
   it("closes the connection of an answer whose status has no body, although the server sends one", async () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
     const raw = createRaw((socket) => {
-      const timer = setInterval(() => socket.write("x".repeat(1_000)), 5);
       socket.on("error", () => socket.destroy());
-      socket.once("close", () => clearInterval(timer));
-      socket.once("data", () => socket.write("HTTP/1.1 205 Reset Content\r\ncontent-length: 1000000\r\n\r\n"));
+      socket.once("close", () => end());
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 205 Reset Content\r\ncontent-length: 1000000\r\n\r\n");
+        const timer = setInterval(() => socket.write("x".repeat(1_000)), 5);
+        socket.once("close", () => clearInterval(timer));
+      });
     });
     await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
-    const response = await send(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
-    expect([response.status, await response.text()]).to.deep.equal([205, ""]);
-    // Waits for the connection's end.
-    await new Promise((resolve) => raw.close(resolve));
+    try {
+      const response = await send(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
+      expect([response.status, await response.text()]).to.deep.equal([205, ""]);
+      await ended;
+    } finally {
+      raw.close();
+    }
   });
 
   it("fails like fetch if nothing listens, and ends with the signal", async () => {

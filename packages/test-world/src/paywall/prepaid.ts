@@ -1,7 +1,5 @@
 // Keys of prepaid tokens that the merchant's wallet signed, and packs that are bought with real payments.
 import { createHash, randomBytes } from "node:crypto";
-import { request } from "node:http";
-import { buffer } from "node:stream/consumers";
 import {
   decodeSchedule,
   encodePrepaidHeader,
@@ -20,6 +18,7 @@ import {
 } from "@sotto/prepaid";
 import type { PrepaidOptions } from "@sotto/prepaid/server";
 import { parseAddress } from "@sotto/protocol";
+import { postAlone } from "@sotto/test-kit/http";
 import { headerOf, showing } from "./payments.ts";
 import { type MerchantWorld, ORIGIN, PRICE, pay, type Settled } from "./world.ts";
 
@@ -81,20 +80,6 @@ export const purchase = (url: string, pack: Pack, payment?: Settled, body: Uint8
       ...(payment === undefined ? {} : showing(headerOf(payment))),
     },
     body: new Uint8Array(body),
-  });
-
-/**
- * Sends a request over a connection of its own: a server that refuses a request without reading its body may close the
- * connection.
- */
-export const postAlone = (url: string, headers: Record<string, string>, body?: Uint8Array): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    const sent = request(url, { method: "POST", agent: false, headers }, (answer) => {
-      const init = { status: answer.statusCode ?? 0 };
-      buffer(answer).then((bytes) => resolve(new Response(new Uint8Array(bytes), init)), reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
   });
 
 /** @param payment undefined asks for a pack that was signed before; then the request has no body */
