@@ -1,17 +1,13 @@
 import { readBlock } from "@sotto/chain";
 import {
-  addMonths,
   assertViewingKeys,
   describeKeys,
-  MAX_SCHEDULE_MONTHS,
   type Month,
-  monthAt,
-  monthRange,
-  monthsNear,
   monthsOfKeys,
+  payableMonths,
   type ViewingKeys,
 } from "@sotto/protocol";
-import { type Chain, type Received, type Spent, type Store, ViewingWallet, viewingKeysOf } from "@sotto/wallet";
+import { type Chain, type Received, type Store, ViewingWallet, viewingKeysOf } from "@sotto/wallet";
 import { lockFile } from "@sotto/wallet/node";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { keccak256, toUtf8Bytes } from "ethers";
@@ -26,16 +22,10 @@ export interface Viewing {
   readonly keys: ViewingKeys;
 }
 
-/**
- * All keys of this wallet: of the lasting address, and of every month from the pool's deployment to the end of the longest
- * schedule.
- */
+/** The keys of all addresses of this wallet that may be paid: the lasting one, and those of months. */
 async function ownKeys(context: Context, chain: Chain, config: Config): Promise<ViewingKeys> {
   const { timestamp } = await readBlock(chain, config.deploymentBlock);
-  const now = monthAt(context.now());
-  const [first = now] = monthsNear(1000 * timestamp);
-  // Ahead of now, because --watch may run for long, and the addresses of a schedule may be known already.
-  const months = monthRange(first, addMonths(now, MAX_SCHEDULE_MONTHS));
+  const months = payableMonths(1000 * timestamp, context.now());
   return assertViewingKeys(viewingKeysOf(walletKeysOf(context), { months, lasting: true }));
 }
 
@@ -47,9 +37,9 @@ export async function openViewing(chain: Chain, config: Config, keys: ViewingKey
 }
 
 /**
- * Opens a viewing wallet for the duration of `action`. Its store in the home folder is not the wallet's, so that one process can
- * watch while another pays. Each owner has one, and this wallet's own keys have another than given ones: a store forgets what
- * removed keys found, so that a server keeps the income of its newest keys only.
+ * Opens a viewing wallet for the duration of `action`, with a store of its own in the home folder, so that one process can watch
+ * while another pays. Given keys have another store than this wallet's own keys, because a store forgets what was found with
+ * keys that are no longer there.
  * @param file the file of the keys; default: SOTTO_VIEWING_KEY, else all of this wallet's
  */
 export async function withViewing<T>(
@@ -87,18 +77,12 @@ export async function searchViewing({ output, signal }: Context, wallet: Viewing
 }
 
 /** The payments to the addresses of the keys. A deposit names no address, so it is no income. */
-export const incomeOf = ({ wallet }: Viewing): Received[] =>
-  wallet.received().filter(({ origin }) => origin === "payment");
+export const incomeOf = (received: readonly Received[]): Received[] =>
+  received.filter(({ origin }) => origin === "payment");
 
 /** The sum of amounts. */
 export const sum = (received: readonly Received[]): bigint =>
   received.reduce((total, { amount }) => total + amount, 0n);
-
-/** The wallet's spending that the change keys show. */
-export function spendingOf({ wallet, keys }: Viewing): Spent[] {
-  const months = new Set(keys.keys.filter(({ changeKey }) => changeKey !== undefined).map(({ month }) => month));
-  return wallet.spent().filter(({ month }) => months.has(month));
-}
 
 /** Names the addresses of keys in a sentence. */
 export const addressesText = (keys: ViewingKeys): string =>

@@ -249,6 +249,7 @@ export {
   assertSchedule,
   MAX_SCHEDULE_MONTHS,
   MAX_SEQUENCE_LEAD_SECONDS,
+  payableMonths,
   type ScheduleTypedData,
   scheduleDigest,
   scheduleMonths,

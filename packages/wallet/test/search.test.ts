@@ -171,6 +171,32 @@ describe("a search", function () {
     expect(wallet.balance().total).to.equal(410n);
   });
 
+  it("searches blocks again that a scan replaces while their payments are tried", async () => {
+    world.chain.mineMany(6);
+    let replace: (() => Promise<void>) | undefined;
+    let scan: Promise<unknown> | undefined;
+    const logs = async (query: LogQuery) => {
+      const found = await world.chain.logs(query);
+      const replaceNow = replace;
+      replace = undefined;
+      await replaceNow?.();
+      return found;
+    };
+    const wallet = await world.wallet({ seed: SEARCHER, chain: nodeOf(world.chain, { logs }) });
+    await wallet.scan();
+    replace = async () => {
+      world.chain.takeBack(8);
+      await pay("2027-05" as Month, 50n);
+      await pay(MARCH, 60n);
+      world.chain.mineMany(8);
+      // It has the wallet until after the payments of the old blocks were tried.
+      scan = wallet.scan();
+    };
+    expect(await wallet.search()).to.equal(1);
+    await scan;
+    expect(wallet.balance().total).to.equal(410n);
+  });
+
   it("reads the pages again once, however many ranges have payments", async () => {
     for (let i = 0; i < 5; i += 1) await pay(MARCH, 10n);
     let reads = 0;
@@ -257,7 +283,7 @@ describe("a search", function () {
     await store.close();
   });
 
-  it("ends a range early where payments are frequent, and leaves out none", async () => {
+  it("ends a range early where payments are frequent, leaves out none, and names the leaves that it tried", async () => {
     const log = world.chain.blocks
       .flatMap(({ logs }) => logs)
       .findLast((each) => decodeEvent(each)?.type === "settled")!;
@@ -273,9 +299,16 @@ describe("a search", function () {
         Array.from({ length: (to - from + 1) * perBlock }, () => leaves).flat();
       const reader = new NoteReader(() => []);
       const viewing = keys.map(({ viewingKey: key, month }) => ({ month, key }));
-      const isKnown = () => false;
-      const range = { from: 10, to: 14, pool: POOL, keys: { ownerTag }, viewing, reader, leavesOf, isKnown };
-      const { to, found } = await searchRange({ ...range, chain: nodeOf(world.chain, { logs }) });
+      // A scan replaces the blocks while their payments are tried.
+      let isReplaced = false;
+      const isKnown = () => {
+        isReplaced = true;
+        return false;
+      };
+      const known = (from: number, to: number) => (isReplaced ? [] : leavesOf(from, to));
+      const range = { from: 10, to: 14, pool: POOL, keys: { ownerTag }, viewing, reader, leavesOf: known, isKnown };
+      const { to, found, leaves: tried } = await searchRange({ ...range, chain: nodeOf(world.chain, { logs }) });
+      expect(tried).to.deep.equal(leavesOf(range.from, to));
       return [to, found.length];
     };
     expect(await search(300)).to.deep.equal([14, 1_500]);

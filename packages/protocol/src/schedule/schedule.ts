@@ -5,7 +5,7 @@ import { unpackPoint } from "../curve/codec.ts";
 import { describe, fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { bigIntToBytes, bytesToHex, hexToBytes } from "../hex.ts";
-import { addMonths, type Month, monthStart, parseMonth } from "../month.ts";
+import { addMonths, type Month, monthRange, monthStart, monthsNear, parseMonth } from "../month.ts";
 import { assertField, assertObject, assertUint } from "../validate.ts";
 
 /**
@@ -33,6 +33,18 @@ export interface AddressSchedule {
 
 /** Maximum months of a schedule: the bindings of its addresses, signed at the same time, live 400 days. */
 export const MAX_SCHEDULE_MONTHS = 13;
+
+/**
+ * The months whose addresses a wallet of a pool may be paid at: from the pool's deployment to the end of the longest schedule.
+ * None outside 2020 to 2099.
+ * @param since when the pool was deployed, ms
+ * @param now ms
+ * @throws SottoError INVALID_INTEGER; INVALID_MONTH if the longest schedule ends after 2099
+ */
+export function payableMonths(since: number, now: number): Month[] {
+  const [[first], [last]] = [monthsNear(since), monthsNear(now)];
+  return first === undefined || last === undefined ? [] : monthRange(first, addMonths(last, MAX_SCHEDULE_MONTHS));
+}
 
 /**
  * Maximum by which a schedule's number may exceed its issuedAt: one hour. A thief of the account could otherwise sign the highest

@@ -1,12 +1,10 @@
 import {
-  addMonths,
   assertViewingKeys,
-  MAX_SCHEDULE_MONTHS,
   MONTH_MARGIN_MS,
   type Month,
-  monthRange,
   monthStart,
   monthsNear,
+  payableMonths,
   type ViewingKey,
   type ViewingKeys,
   type WalletKeys,
@@ -54,7 +52,10 @@ export interface ScanKeys {
   readonly keys?: WalletKeys | undefined;
 }
 
-/** The months of proofs that may settle now: a withdrawal is valid for a day, so the month before is one of them. */
+/**
+ * The months of proofs that may settle now: a withdrawal is valid for a day, so the month before is one of them. The first month
+ * has none before it.
+ */
 const changeMonths = (months: readonly Month[]): Month[] => [
   ...new Set([...months, ...months.slice(0, 1).flatMap((month) => monthsNear(monthStart(month) - 1))]),
 ];
@@ -101,10 +102,7 @@ export function walletScanKeys(keys: WalletKeys, lasting: boolean): ScanKeys {
       change: [...changeMonths(months).map(change), lastingChange],
     })),
     all(since, now) {
-      const [first] = monthsNear(1000 * since);
-      const [last] = monthsNear(1000 * now);
-      const months = first && last ? monthRange(first, addMonths(last, MAX_SCHEDULE_MONTHS)) : [];
-      return [...months.map(viewing), lastingViewing];
+      return [...payableMonths(1000 * since, 1000 * now).map(viewing), lastingViewing];
     },
     of: (month) => (month === undefined ? lastingViewing : viewing(month)),
   };

@@ -109,5 +109,7 @@ export async function searchRange(range: SearchRange): Promise<Omit<SearchedBloc
         found.push({ leafIndex, commitment: String(recipientCommitment), month: note.month ?? null });
     }
   }
-  return { from, to, leaves: leavesOf(from, to), found };
+  // Of the events that were tried: a scan may have replaced the blocks meanwhile.
+  const leaves = events.filter(({ blockNumber }) => blockNumber <= to).flatMap(queuedLeaves);
+  return { from, to, leaves, found };
 }

@@ -190,7 +190,7 @@ export class PoolSync {
   /**
    * Removes the pages from the first payment on that a search found and no scan has read: the next scan reads them with its key,
    * and finds the later events that spend it. Do not call it concurrently with a scan.
-   * @returns how many payments the next scan finds so
+   * @returns how many payments the next scan will add
    */
   async takeFound(): Promise<number> {
     const { ledger } = this;

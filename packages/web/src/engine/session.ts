@@ -3,18 +3,7 @@
 import { readBlock, readContract, readDecimals } from "@sotto/chain";
 import { dismissPurchase, openPurchases, spentOn } from "@sotto/client";
 import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
-import {
-  addMonths,
-  assertAmount,
-  bytesToHex,
-  formatViewingKeys,
-  hexToBytes,
-  MAX_SCHEDULE_MONTHS,
-  monthAt,
-  monthRange,
-  monthsNear,
-  parseAmount,
-} from "@sotto/protocol";
+import { assertAmount, bytesToHex, formatViewingKeys, hexToBytes, parseAmount, payableMonths } from "@sotto/protocol";
 import type { ArtifactProgress } from "@sotto/prover";
 import {
   type Chain,
@@ -335,9 +324,7 @@ export class Session {
   async viewingKeys(): Promise<string> {
     const { wallet, config } = this.context;
     const { timestamp } = await readBlock(this.#chain, config.deployment.deploymentBlock);
-    const now = monthAt(wallet.now());
-    const [first = now] = monthsNear(1000 * timestamp);
-    const months = monthRange(first, addMonths(now, MAX_SCHEDULE_MONTHS));
+    const months = payableMonths(1000 * timestamp, wallet.now());
     return formatViewingKeys(wallet.viewingKeys({ months, lasting: true }), wallet.pool);
   }
 
