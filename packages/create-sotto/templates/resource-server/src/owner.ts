@@ -1,7 +1,7 @@
 // The owner's part, from secrets that the server does not need: it makes what the server is paid at and reads with. It does nothing
 // once owner.json was moved away.
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { signAddresses } from "@sotto/client";
 import {
   addMonths,
@@ -71,11 +71,16 @@ export class Owner {
 
 /** @returns whether this call has written the file: false if it was there */
 function writeOnce(path: string, text: string, mode: number): boolean {
+  const written = `${path}.${randomUUID()}`;
+  writeFileSync(written, `${text}\n`, { mode });
   try {
-    writeFileSync(path, `${text}\n`, { mode, flag: "wx" });
+    // Unlike a rename, a link fails if the file is there.
+    linkSync(written, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
+  } finally {
+    rmSync(written);
   }
 }

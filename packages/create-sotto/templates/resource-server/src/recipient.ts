@@ -2,8 +2,8 @@
 //   owner.json         spends what the server earns: move it to a safe place
 //   addresses/*.json   the addresses of twelve months, signed by the owner; they are public
 //   viewing-keys.json  reads the payments of this month and the one before
-// While owner.json is there, each start renews the addresses, and the server renews the keys. Later its owner delivers them: the
-// output of `sotto view-key --next` at the end of each month, and that of `sotto address schedule` once a year.
+// While owner.json is there, a start renews addresses whose last month begins within 30 days, and the server renews the keys.
+// Later its owner delivers them: the output of `sotto view-key --next` at the end of each month, and that of `sotto address schedule` once a year.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -66,10 +66,9 @@ async function openAddresses(
 }
 
 /** The last month in which the server is paid. */
-const lastMonth = (addresses: readonly MonthAddresses[]): Month =>
-  new AddressBook(addresses).newest.bindings.at(-1)!.month;
+const lastMonth = (addresses: readonly MonthAddresses[]): Month => new AddressBook(addresses).listed.at(-1)!.month;
 
-/** Reads the file when a month begins. Without a valid key, payments count, and their amounts are unknown. */
+/** Reads the file until it has the key of the month. Without a valid key, payments count, and their amounts are unknown. */
 function viewingKeysOf(path: string, owner: Owner, deployment: Pool, now: () => number) {
   const read = viewingKeysFile(path, deployment);
   let keys: ViewingKeys | undefined;
