@@ -116,7 +116,8 @@ class Desk implements MerchantDesk {
     const { phase, problem, received: known } = this.#state;
     const isSame = isSearched === this.#state.isSearched && isSameReceived(known, received);
     if (phase === "open" && problem === undefined && isSame) return;
-    const total = wallet.total();
+    const income = received.filter(({ origin, confirmed }) => origin === "payment" && confirmed);
+    const total = income.reduce((sum, { amount }) => sum + amount, 0n);
     const open = { phase: "open", progress: undefined, problem: undefined } as const;
     this.#set({ ...this.#state, ...open, received, total, isSearched });
   }

@@ -44,7 +44,7 @@ export function Income({ state: { received, total: confirmed } }: { readonly sta
   return (
     <>
       <Figures>
-        <Figure name="Confirmed, all time" value={<Amount value={confirmed} />} note="payments and own deposits" />
+        <Figure name="Confirmed, all time" value={<Amount value={confirmed} />} note="payments" />
         <Figure
           name="Today (UTC)"
           value={<Amount value={total(day)} />}

@@ -26,7 +26,7 @@ const optionsOf = (months: readonly (Month | undefined)[]): ReadonlyMap<MonthFil
 
 /** What was received, and to which address. */
 function titleOf({ origin, month, isOutsideMonth }: ShownPayment): string {
-  if (origin === "deposit") return "Own deposit";
+  if (origin === "deposit") return "Deposit";
   if (month === undefined) return "Payment";
   return isOutsideMonth ? `Payment to ${month}, found later` : `Payment to ${month}`;
 }
