@@ -3,7 +3,7 @@ export type { Command, CommandSet, Context, Program } from "./command.ts";
 export { compose } from "./compose.ts";
 export { createDirectPayment, type DirectPaymentRecord, payDirectly } from "./direct-payment.ts";
 export { CLI_ERRORS } from "./error-definitions.ts";
-export { amountFields, listed, money } from "./format.ts";
+export { amountFields, counted, listed, money } from "./format.ts";
 export { Arguments, named, type OptionSpec, type OptionSpecs, toUrl } from "./frame/arguments.ts";
 export { CliError, usage } from "./frame/errors.ts";
 export { EXIT, exitOf } from "./frame/exit.ts";

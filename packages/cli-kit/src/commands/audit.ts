@@ -15,7 +15,6 @@ import {
   reportEnd,
   scanViewing,
   searchViewing,
-  spendingOf,
   sum,
   type Viewing,
 } from "../viewing.ts";
@@ -101,8 +100,8 @@ const placeOf = ({ blockNumber, leafIndex }: Received | Spent): string => `block
 
 function report(viewing: Viewing, config: Config): Result {
   const { keys } = viewing;
-  const income = incomeOf(viewing).filter(({ confirmed }) => confirmed);
-  const spending = spendingOf(viewing).filter(({ confirmed }) => confirmed);
+  const income = incomeOf(viewing.wallet.received()).filter(({ confirmed }) => confirmed);
+  const spending = viewing.wallet.spent().filter(({ confirmed }) => confirmed);
   const covers = coveredBy(viewing, config);
   const parts = keys.keys.map(
     ({ month, changeKey }): Part => ({

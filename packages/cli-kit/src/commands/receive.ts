@@ -10,6 +10,7 @@ import {
   addressName,
   byMonth,
   coveredBy,
+  incomeOf,
   reportEnd,
   scanViewing,
   sum,
@@ -105,7 +106,7 @@ interface Report {
 
 function summary({ received, viewing, since }: Report, config: Config): Result {
   const { keys } = viewing;
-  const income = received.filter(({ origin }) => origin === "payment");
+  const income = incomeOf(received);
   const deposits = received.filter(({ origin }) => origin === "deposit");
   const groups = byMonth(income).map(({ month, items }) => ({ month, items, total: totalOf(items) }));
   const covers = { ...coveredBy(viewing, config), since };

@@ -17,8 +17,8 @@ export const status: Command = {
   positionals: [],
   options: {},
   details: [
-    "It reads this folder only. It warns from 30 days before the last month of the newest schedule of addresses begins",
-    "that was signed here, and when a resource server needs the viewing key of the next month.",
+    "It reads this folder only: the newest schedule of addresses that was signed here. It warns from 30 days before its last",
+    "month begins, and when a resource server needs the viewing key of the next month.",
     "Warnings do not change the exit code; --json lists them with codes.",
   ],
   async run({ home, now }) {
