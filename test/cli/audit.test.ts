@@ -130,6 +130,7 @@ describe("sotto: keys of months", function () {
     const init = initArguments({ node, service, deploymentFile });
     const words = createSeedWords();
     await owner.json([...init, "--words"], { input: words });
+    owner.learnSecrets(Date.parse(`${MARCH}-10`));
     await reader.json(init);
     [merchant, payer] = [await open(words), await open(createSeedWords())];
     const token = new Contract(deployment.token, ["function mint(address,uint256)"], relayer);

@@ -233,11 +233,11 @@ describe("a relayer in trouble", function () {
     const first = await relayer.waitFor(id, WAIT);
     expect(first.state).to.equal("settled");
     // A block with the payment and the same time would have the same hash, so no block may be mined before the time differs.
-    await chain.rpc("evm_setAutomine", false);
+    await chain.automine(false);
     await chain.rpc("evm_revert", snapshot);
     await chain.rpc("evm_increaseTime", 5);
     await chain.mine(3);
-    await chain.rpc("evm_setAutomine", true);
+    await chain.automine(true);
     // It may have settled again in one of the three.
     const { nullifier } = paymentSignals(payment.signals);
     const second = await eventually(async () => {

@@ -146,15 +146,18 @@ export class Cli {
     return error.code;
   }
 
-  /** Adds the seed from the file and its derived keys to the secrets, in every form that an output could contain. */
-  learnSecrets(): void {
+  /**
+   * Adds the seed from the file and its derived keys to the secrets, in every form that an output could contain.
+   * @param now the keys of the months around this time are among them, ms
+   */
+  learnSecrets(now = Date.now()): void {
     const words = readFileSync(join(this.home, "seed"), "utf8").trim();
     const seed = seedFromWords(words);
     const { chainId, pool } = JSON.parse(readFileSync(join(this.home, "config.json"), "utf8"));
     const keys = deriveKeys(seed, { chainId: BigInt(chainId), pool });
     this.#secrets.push(words, words.split(" ").slice(0, 4).join(" "), bytesToHex(seed).slice(2));
     const ofMonths = [-1, ...Array(MAX_SCHEDULE_MONTHS + 1).keys()].map((count) =>
-      keys.ofMonth(addMonths(monthAt(Date.now()), count)),
+      keys.ofMonth(addMonths(monthAt(now), count)),
     );
     const viewing = [keys, ...ofMonths].flatMap(({ viewingKey, changeKey }) => [viewingKey, changeKey]);
     for (const key of [keys.spendingKey(0), ...viewing]) this.#secrets.push(key.toString(16), key.toString(10));
