@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, createServer as createRaw } from "node:net";
+import { type AddressInfo, createServer as createRaw, type Socket } from "node:net";
+import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { ask } from "../../src/client/ask.ts";
@@ -11,6 +12,8 @@ describe("a connection for prepaid packs", () => {
   let url: string;
   /** The client's port of each request, and its connection header. */
   let ports: (number | undefined)[];
+  /** Connections of raw servers, which an end of the test must close too. */
+  const open = new Set<Socket>();
   before(async () => {
     server = createServer(async (request, response) => {
       ports.push(request.socket.remotePort);
@@ -35,6 +38,9 @@ describe("a connection for prepaid packs", () => {
   after(() => {
     server.closeAllConnections();
     server.close();
+  });
+  afterEach(() => {
+    for (const socket of open) socket.destroy();
   });
   const send = separateFetch()!;
 
@@ -76,11 +82,10 @@ describe("a connection for prepaid packs", () => {
   });
 
   it("closes the connection of an answer whose status has no body, although the server sends one", async () => {
-    let end = () => {};
-    const ended = new Promise<void>((resolve) => (end = resolve));
     const raw = createRaw((socket) => {
       socket.on("error", () => socket.destroy());
-      socket.once("close", () => end());
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
       socket.once("data", () => {
         socket.write("HTTP/1.1 205 Reset Content\r\ncontent-length: 1000000\r\n\r\n");
         const timer = setInterval(() => socket.write("x".repeat(1_000)), 5);
@@ -91,7 +96,7 @@ describe("a connection for prepaid packs", () => {
     try {
       const response = await send(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
       expect([response.status, await response.text()]).to.deep.equal([205, ""]);
-      await ended;
+      await eventually(async () => open.size === 0);
     } finally {
       raw.close();
     }
