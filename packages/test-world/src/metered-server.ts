@@ -4,17 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createMeteredTerms } from "@sotto/local/merchant/metered-terms";
 import { createPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
-import {
-  encodeReceiptKeyFile,
-  encodeSignedTerms,
-  epochOf,
-  type MeteredRule,
-  type MeteredTerms,
-  meteredTermsTypedData,
-  meteredValues,
-  receiptKeyOf,
-} from "@sotto/prepaid";
+import { type MeteredRule, meteredValues } from "@sotto/prepaid";
 import { metered, meteredCredit, prepaid } from "@sotto/prepaid/server";
 import type { PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
@@ -53,27 +45,13 @@ export async function openMeteredServer(world: WorldPlace): Promise<MeteredServe
   const folder = temporaryFolder("metered");
   const place = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, origin };
   const files = await createPrepaidKeys(account, { ...place, values: meteredValues(WORDS) });
-  const firstEpoch = epochOf(Date.now());
-  const secret = crypto.getRandomValues(new Uint8Array(32));
-  const terms: MeteredTerms = {
-    ...place,
-    wallet: account.address.toLowerCase() as `0x${string}`,
-    firstEpoch,
-    receiptKeys: [receiptKeyOf(secret)],
-    routes: [{ method: "GET", path: "/words/*", rule: WORDS }],
-  };
-  const { domain, types, message } = meteredTermsTypedData(terms);
-  const signature = await account.signTypedData(domain, types, message);
+  const routes = [{ method: "GET", path: "/words/*", rule: WORDS }];
   const tokens = prepaid({
     ...files,
     store: `sqlite:${join(folder, "prepaid.sqlite")}`,
     guard: join(folder, "guard"),
   });
-  const credit = meteredCredit({
-    prepaid: tokens,
-    terms: [encodeSignedTerms({ terms, signature })],
-    receiptKeys: encodeReceiptKeyFile({ origin, keys: [{ epoch: firstEpoch, secret }] }),
-  });
+  const credit = meteredCredit({ prepaid: tokens, ...(await createMeteredTerms(account, { ...place, routes })) });
   const { cap, grain } = WORDS;
   const events: PaywallEvent[] = [];
   const paywall = sotto({
