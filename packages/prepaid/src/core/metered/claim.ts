@@ -88,10 +88,18 @@ export function signChangeClaim(claim: ChangeClaim, tokenSecret: Uint8Array): Ch
  * Whether a claim is signed with the key whose hash is the token's nonce. The verification is strict, see `verifyEd25519`.
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING, INVALID_HEX if a value is malformed
  */
-export function verifyChangeClaim(claim: ChangeClaim, proof: ChangeClaimProof): boolean {
+export const verifyChangeClaim = (claim: ChangeClaim, proof: ChangeClaimProof): boolean =>
+  verifyChangeClaimWith(verifyEd25519, claim, proof);
+
+/** `verifyChangeClaim` with another Ed25519, which must be as strict. */
+export function verifyChangeClaimWith(
+  verify: typeof verifyEd25519,
+  claim: ChangeClaim,
+  proof: ChangeClaimProof,
+): boolean {
   const message = changeClaimMessage(claim);
   assertObject(proof, "the proof of a claim");
   const publicKey = hexToBytes(proof.publicKey, ED25519_KEY_BYTES, "publicKey");
   const signature = hexToBytes(proof.signature, ED25519_SIGNATURE_BYTES, "signature");
-  return nonceOfTokenKey(publicKey) === claim.token.nonce && verifyEd25519(signature, message, publicKey);
+  return nonceOfTokenKey(publicKey) === claim.token.nonce && verify(signature, message, publicKey);
 }

@@ -122,9 +122,12 @@ export function assertSignedReceipt(signed: unknown): SignedReceipt {
  * @param secret the Ed25519 secret, 32 bytes
  * @throws SottoError INVALID_ARGUMENT, INVALID_KEY
  */
-export function signReceipt(receipt: ChargeReceipt, secret: Uint8Array): SignedReceipt {
-  const message = receiptMessage(receipt);
-  const signature = bytesToHex(ed25519.sign(message, assertSecret(secret, "a receipt secret")));
+export const signReceipt = (receipt: ChargeReceipt, secret: Uint8Array): SignedReceipt =>
+  signReceiptWith((message) => ed25519.sign(message, assertSecret(secret, "a receipt secret")), receipt);
+
+/** `signReceipt` with another Ed25519. */
+export function signReceiptWith(sign: (message: Uint8Array) => Uint8Array, receipt: ChargeReceipt): SignedReceipt {
+  const signature = bytesToHex(sign(receiptMessage(receipt)));
   return assertSignedReceipt({ receipt, signature });
 }
 

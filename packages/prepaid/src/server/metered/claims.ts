@@ -1,6 +1,8 @@
 // Answers claims: what was charged, with a signed receipt, and change for the rest of the token.
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { CheckUnavailable, type PaywallCore, Refusal } from "@sotto/resource-server";
+import { verifyChangeClaimWith } from "../../core/metered/claim.ts";
+import { signReceiptWith } from "../../core/metered/receipt.ts";
 import { decodeUnitCounts } from "../../core/metered/units.ts";
 import { nonceOfTokenKey } from "../../core/token-key.ts";
 import {
@@ -14,11 +16,10 @@ import {
   meteredRuleHash,
   parseReceipt,
   redeemsAt,
-  signReceipt,
   tokenIdHash,
-  verifyChangeClaim,
 } from "../../index.ts";
 import { Batches } from "../batches.ts";
+import { signMessage, verifySignature } from "../ed25519.ts";
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
 import { prepaidError } from "../responses.ts";
@@ -96,7 +97,7 @@ export class Claims {
       return answerOf(row, row, batch);
     }
     if (batch !== undefined && row.batch !== null) return otherBatch();
-    const receipt = formatReceipt(this.#receipt(row));
+    const receipt = row.receipt ?? formatReceipt(this.#receipt(row));
     const change = batch === undefined ? undefined : { batch, signatures: await this.#sign(row, request.batch!) };
     const keyIds = this.#changeKeys(row).map(({ id }) => id);
     const stored = await this.#store({ keyId: row.key_id, nonce: row.nonce, keyIds, receipt, change });
@@ -129,7 +130,8 @@ export class Claims {
     if (!(await charges.stored(found)))
       return refuse("METERED_RUNNING", "the charge of the request is being stored; try again", MAX_RETRY_S);
     let row = await this.#find(found);
-    if (!verifyChangeClaim(changeClaimOf(core.origin, { token, batch }), proof)) return wrongProof();
+    if (!verifyChangeClaimWith(verifySignature, changeClaimOf(core.origin, { token, batch }), proof))
+      return wrongProof();
     this.#assertOpen(row);
     if (row.state === "running" && row.remaining <= 0) {
       await this.#parts.prepaid.store.metered.closeOverdue(found);
@@ -172,18 +174,15 @@ export class Claims {
       throw new CheckUnavailable("METERED_RECEIPT_KEY", 60, new Error(`no receipt key for ${row.epoch}`));
     const { origin, wallet, deployment } = core;
     const { cap, epoch, method, target, charge } = row;
-    return signReceipt(
-      {
-        ...{ wallet, chainId: deployment.chainId, pool: deployment.pool as typeof wallet, origin },
-        ...{ epoch, method, target },
-        token: tokenIdHash({ keyId: row.key_id, nonce: bytesToHex(Buffer.from(row.nonce, "base64url")) }),
-        rule: meteredRuleHash(ruleOf(row)),
-        units: decodeUnitCounts(JSON.parse(row.units)),
-        charge: BigInt(charge),
-        change: BigInt(cap) - BigInt(charge),
-      },
-      secret,
-    );
+    return signReceiptWith((message) => signMessage(message, secret), {
+      ...{ wallet, chainId: deployment.chainId, pool: deployment.pool as typeof wallet, origin },
+      ...{ epoch, method, target },
+      token: tokenIdHash({ keyId: row.key_id, nonce: bytesToHex(Buffer.from(row.nonce, "base64url")) }),
+      rule: meteredRuleHash(ruleOf(row)),
+      units: decodeUnitCounts(JSON.parse(row.units)),
+      charge: BigInt(charge),
+      change: BigInt(cap) - BigInt(charge),
+    });
   }
 
   async #sign(row: MeteredRow, batch: Uint8Array): Promise<Uint8Array> {
