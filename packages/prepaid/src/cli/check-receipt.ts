@@ -34,6 +34,11 @@ export const prepaidCheckReceipt: Command = {
       help: "the merchant's signed terms, as it shows them; can be repeated; default: those that this wallet has seen",
       multiple: true,
     },
+    against: {
+      value: "FILE",
+      help: "another receipt of the merchant, which may contradict the first one; can be repeated",
+      multiple: true,
+    },
     units: { value: "NAME=COUNT", help: "what you counted, such as output=450; can be repeated", multiple: true },
   },
   details: [
@@ -45,8 +50,11 @@ export const prepaidCheckReceipt: Command = {
     const files = context.args.texts("terms");
     const file = context.args.optional(0);
     const counted = countsOf(context.args.texts("units"));
-    if (counted !== undefined && file === undefined) throw usage("--units needs FILE: the counts are of one request");
-    const receipts = file === undefined ? undefined : [readReceipt(file)];
+    const others = context.args.texts("against");
+    if (others.length > 0 && file === undefined) throw usage("--against needs FILE: the receipt to compare with");
+    if (counted !== undefined && (file === undefined || others.length > 0))
+      throw usage("--units needs FILE, without --against: the counts are of one request");
+    const receipts = file === undefined ? undefined : [file, ...others].map(readReceipt);
     if (receipts !== undefined && files.length > 0)
       return resultOf(context, checkCharges(receipts, await readTerms(files), counted));
     return withWallet(context, false, async ({ wallet }) => {

@@ -65,6 +65,26 @@ describe("sotto prepaid check-receipt", () => {
     }
   });
 
+  it("compares receipts, and the payer's own count with one of them only", async () => {
+    const [one, other] = [
+      receiptFile("good.json"),
+      receiptFile("other.json", { units: { input: 1200n }, charge: 300n, change: 9700n }),
+    ];
+    const terms = ["--terms", await termsFile("terms.json")];
+    for (const file of [one, other]) expect((await check(file, ...terms)).code).to.equal(0);
+    const both = await check(one, "--against", other, ...terms);
+    expect([both.code, errorOf(both).message]).to.deep.equal([
+      7,
+      "the merchant signed two different receipts for one token",
+    ]);
+    expect((await check(one, "--against", one, ...terms)).code).to.equal(0);
+    for (const args of [
+      ["--against", other, ...terms],
+      [one, "--against", other, ...terms, "--units", "input=1200"],
+    ])
+      expect(errorOf(await check(...args)).code).to.equal("USAGE");
+  });
+
   it("names two signed rules for one month", async () => {
     const routes = [{ method: "POST", path: "/v1/chat", rule: { ...RULE, base: 200n } }];
     const terms = await termsFile("both.json", await signed(), await signed({ routes }));

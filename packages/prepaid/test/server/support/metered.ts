@@ -22,6 +22,7 @@ import {
   prepaidKey,
   preparePrepaidPack,
   receiptKeyOf,
+  type SignedMeteredTerms,
   signChangeClaim,
   tokenSecretOf,
 } from "../../../src/index.ts";
@@ -68,15 +69,28 @@ export const PRICE = metered({
   units: { output: { price: 600n, per: 1_000 }, input: { price: 1n } },
 });
 
-/** The options of a paywall with the metered route POST /chat. @param guard path of its file */
-export function meteredOptions(merchant: Merchant, store: string, guard: string): ServerOptions {
+/** What the node of a test accepts as the signature of every wallet. */
+export const SIGNED_TERMS: SignedMeteredTerms = { terms: TERMS, signature: `0x${"11".repeat(65)}` };
+
+/**
+ * The options of a paywall with the metered route POST /chat.
+ * @param guard path of its file
+ * @param signed all terms, of the schedule's wallet
+ */
+export function meteredOptions(
+  merchant: Merchant,
+  store: string,
+  guard: string,
+  signed: readonly SignedMeteredTerms[] = [SIGNED_TERMS],
+): ServerOptions {
   const options = optionsOf(merchant);
   return {
     ...options,
+    recipient: { ...options.recipient, wallet: merchant.schedule.wallet } as ServerOptions["recipient"],
     routes: [...options.routes!, { path: "/chat", method: "POST", price: PRICE }],
     prepaid: { ...options.prepaid, store, guard },
     metered: {
-      terms: [encodeSignedTerms({ terms: TERMS, signature: `0x${"11".repeat(65)}` })],
+      terms: signed.map(encodeSignedTerms),
       receiptKeys: encodeReceiptKeyFile({
         origin: ORIGIN,
         keys: EPOCHS.map((epoch, i) => ({ epoch, secret: SECRETS[i]! })),
