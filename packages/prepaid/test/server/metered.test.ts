@@ -480,25 +480,6 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(await send(valid)).to.equal("200");
   });
 
-  it("signs the change of a token of the month before with its own month, and in its last week with the next", async () => {
-    const [early, late] = await buy(server, 2, { epoch: "2026-11" });
-    await spendMetered(server, early!, { input: 3_000 });
-    server.at(Date.UTC(2026, 11, 26));
-    await spendMetered(server, late!, { input: 3_000 });
-    const charge = async (owned: Owned, epoch: string) => {
-      const blinded = blindChange(server, 4_000n, epoch);
-      const answer = await claimed(server, owned, blinded.batch);
-      expect(blinded.finish(answer.signatures!)).to.have.length(2);
-      expect(answer.receipt.receipt.epoch).to.equal("2026-12");
-      return answer.epoch;
-    };
-    expect(await charge(late!, "2026-12")).to.equal("2026-12");
-    expect(await charge(early!, "2026-11")).to.equal("2026-11");
-    server.at(Date.UTC(2027, 0, 2));
-    expect(statusOf(await claim(server, early!))).to.equal("410 METERED_ENDED");
-    expect(statusOf(await claim(server, late!))).to.equal("200");
-  });
-
   it("swaps tokens for fewer ones, once, by its recipes only", async () => {
     const fives = await buy(server, 4, { value: 5_000n });
     const blinded = blind(server, [CAP]);
