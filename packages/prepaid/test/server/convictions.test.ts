@@ -1,5 +1,5 @@
-// What `sotto prepaid check-receipt` says about merchants: three dishonest ones are convicted by what they signed, and an honest one
-// never is, whatever happens to its servers.
+// What `sotto prepaid check-receipt` says about merchants: it convicts three dishonest ones by what they signed, and never an honest
+// one, also if its servers fail.
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { serialize } from "node:v8";
