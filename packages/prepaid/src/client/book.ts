@@ -1,5 +1,5 @@
 import { hashText } from "@sotto/client";
-import { bytesToHex, hexToBytes } from "@sotto/protocol";
+import { bytesToHex, hexToBytes, message } from "@sotto/protocol";
 import { Lock, type Store, type StoreChange } from "@sotto/wallet";
 import {
   decodeSignedSchedule,
@@ -26,6 +26,7 @@ import {
   put,
   type ShownRecord,
   type Stop,
+  type StopReason,
   stoppedText,
 } from "./records.ts";
 import { type Conflict, findConflict, keysOf, type MerchantKey } from "./schedules.ts";
@@ -48,6 +49,22 @@ const shownKey = ({ pack, index }: ShownRecord): string => `${SHOWN}${pack}/${in
 const MAX_LOST = 3;
 
 export const keyOfPack = ({ modulus }: PackRecord): PrepaidKey => prepaidKey(BigInt(modulus));
+
+/** The record of a pack whose tokens a key signs. */
+export const packOf = (
+  { origin, wallet, value, epoch, key }: MerchantKey,
+  fields: Pick<PackRecord, "id" | "version" | "number" | "count" | "batch" | "created" | "state" | "change">,
+): PackRecord => ({
+  origin,
+  wallet,
+  keyId: key.id,
+  modulus: `0x${key.modulus.toString(16)}`,
+  value: String(value),
+  epoch,
+  proof: null,
+  restored: false,
+  ...fields,
+});
 
 /** Which tokens a stored pack has. */
 export const termsOfPack = (record: PackRecord): PackTerms => ({
@@ -215,9 +232,9 @@ export class PrepaidBook {
 
   /** Stops prepaid tokens at an origin and keeps the evidence. @returns the error to throw */
   async stopForConflict(origin: string, { first, second, value, epoch }: Conflict, now: number): Promise<PrepaidError> {
-    const message = `${origin} has two keys for the value ${value} in ${epoch}: it could recognize its payers by them`;
+    const text = `${origin} has two keys for the value ${value} in ${epoch}: it could recognize its payers by them`;
     const evidence = [first, second].map(encodeSignedSchedule);
-    return this.stop(origin, { code: "PREPAID_KEY_CONFLICT", message, at: now, evidence });
+    return this.stop(origin, { code: "PREPAID_KEY_CONFLICT", message: text, evidence }, now);
   }
 
   /**
@@ -227,21 +244,34 @@ export class PrepaidBook {
    */
   async stop(
     origin: string,
-    stopped: Stop,
+    reason: StopReason,
+    now: number,
     write: (changes: readonly StoreChange[]) => Promise<void> = (changes) => this.write(...changes),
   ): Promise<PrepaidError> {
     // The first reason stays: later ones may be its consequences.
     const isFirst = this.origin(origin).stopped === null;
+    const stopped: Stop = { evidence: [], ...reason, at: now };
     await write(isFirst ? [this.#setOrigin({ ...this.origin(origin), stopped })] : []);
     return new PrepaidError(stopped.code, stoppedText(stopped), { origin });
+  }
+
+  /** @throws PrepaidError PREPAID_STOPPED if prepaid tokens are stopped at the origin */
+  assertNotStopped(origin: string): void {
+    const { stopped } = this.origin(origin);
+    if (stopped === null) return;
+    throw new PrepaidError(
+      "PREPAID_STOPPED",
+      message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
+      { origin, reason: stopped.code },
+    );
   }
 
   /** Counts a token that the server says it does not know, and stops at its origin after too many. @returns what to write */
   countLost(origin: string, now: number): StoreChange {
     const record = this.origin(origin);
     const lost = record.lost + 1;
-    const message = `${origin} says of ${MAX_LOST} tokens that it does not know them: it may have served their requests`;
-    const stop: Stop = { code: "PREPAID_TOKEN_REFUSED", message, at: now, evidence: [] };
+    const text = `${origin} says of ${MAX_LOST} tokens that it does not know them: it may have served their requests`;
+    const stop: Stop = { code: "PREPAID_TOKEN_REFUSED", message: text, at: now, evidence: [] };
     return this.#setOrigin({ ...record, lost, stopped: record.stopped ?? (lost >= MAX_LOST ? stop : null) });
   }
 
@@ -267,8 +297,8 @@ export class PrepaidBook {
     });
     const tokens = [...this.#shown].filter(([, { pack }]) => this.#packs.get(pack)?.origin === origin);
     for (const [key] of tokens) this.#shown.delete(key);
-    const deleted = [...tokens.map(([key]) => key), ...this.metered.forget(origin)];
-    await this.#writer.write(...changes, ...deleted.map((key): StoreChange => ({ delete: key })));
+    const deleted = tokens.map(([key]): StoreChange => ({ delete: key }));
+    await this.#writer.write(...changes, ...deleted, ...this.metered.forget(origin));
     return value;
   }
 
@@ -333,7 +363,7 @@ export class PrepaidBook {
    */
   async prune(now: number): Promise<void> {
     if (now === 0) return;
-    const keys = this.metered.prune(now);
+    const forgotten = this.metered.prune(now);
     const inUse = this.metered.inUse("");
     const over = this.packs().filter(
       // A pack that was paid and never signed stays as evidence.
@@ -343,8 +373,8 @@ export class PrepaidBook {
     const tokens = [...this.#shown].filter(([, { pack }]) => ids.has(pack)).map(([key]) => key);
     for (const id of ids) this.#forgetPack(id);
     for (const key of tokens) this.#shown.delete(key);
-    const deleted = [...[...ids].flatMap(recordsOf), ...keys, ...tokens].map((key): StoreChange => ({ delete: key }));
-    if (deleted.length > 0) await this.#writer.write(...deleted);
+    const deleted = [...[...ids].flatMap(recordsOf), ...tokens].map((key): StoreChange => ({ delete: key }));
+    if (deleted.length + forgotten.length > 0) await this.#writer.write(...forgotten, ...deleted);
   }
 
   /** The token that was shown with an equal, unfinished request, if no other call is working on it. */
@@ -455,8 +485,8 @@ export class PrepaidBook {
     const pack = this.#packs.get(shown.pack);
     this.#shown.delete(shownKey(shown));
     const changes: StoreChange[] = [{ delete: shownKey(shown) }];
-    const error = (message: string) =>
-      new PrepaidError("PREPAID_TOKEN_REFUSED", message, { origin: pack?.origin ?? "", reason });
+    const error = (text: string) =>
+      new PrepaidError("PREPAID_TOKEN_REFUSED", text, { origin: pack?.origin ?? "", reason });
     if (pack?.restored === true) {
       await this.endRestored(pack.id, ...changes);
       return error(
@@ -474,7 +504,7 @@ export class PrepaidBook {
       );
     }
     const why = `${origin} refuses a prepaid token; nothing more was paid; ${reason === "" ? "it gives no reason" : `its reason: ${reason}`}`;
-    return this.stop(origin, { code: "PREPAID_TOKEN_REFUSED", message: why, reason, at: now, evidence: [] });
+    return this.stop(origin, { code: "PREPAID_TOKEN_REFUSED", message: why, reason }, now);
   }
 
   /** The rest of a restored pack was shown before the wallet was restored. @param others written with it */
@@ -498,8 +528,8 @@ export class PrepaidBook {
     if (pinned.some(({ key }) => key.id === offer.keyId)) return true;
     const epoch = pinned.find((key) => signsAt(key.epoch, now))?.epoch;
     if (epoch === undefined) return true;
-    const message = `a 402 of ${offer.origin} names a second key for the value ${offer.value} in ${epoch}`;
-    await this.stop(offer.origin, { code: "PREPAID_KEY_CONFLICT", message, at: now, evidence: [] });
+    const text = `a 402 of ${offer.origin} names a second key for the value ${offer.value} in ${epoch}`;
+    await this.stop(offer.origin, { code: "PREPAID_KEY_CONFLICT", message: text }, now);
     return false;
   }
 

@@ -1,18 +1,22 @@
 import type { PayingWallet } from "@sotto/client";
+import { isSameMerchant } from "../core/merchant.ts";
 import {
   assertUnitCounts,
   type Contradiction,
   contradictions,
+  decodeSignedTerms,
   type MeteredTerms,
   meteredRuleHash,
+  meteredTermsDigest,
   parseReceipt,
   type SignedMeteredTerms,
   type SignedReceipt,
   type UnitCounts,
 } from "../index.ts";
-import { prepaidBookOf } from "./book.ts";
+import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import { chargesIn } from "./metered/book.ts";
 import { isSignedReceipt } from "./metered/check-receipt.ts";
+import type { Proof } from "./records.ts";
 
 /** A receipt as it was checked. */
 export interface CheckedCharge {
@@ -48,9 +52,7 @@ export function checkCharges(
   const found = contradictions(receipts, terms);
   const counts = counted === undefined ? undefined : assertUnitCounts(counted);
   const charges = receipts.map((receipt): CheckedCharge => {
-    const own = terms.filter(
-      ({ wallet, origin }) => wallet === receipt.receipt.wallet && origin === receipt.receipt.origin,
-    );
+    const own = terms.filter((each) => isSameMerchant(each, receipt.receipt));
     const rules = own.flatMap(({ routes }) => routes.map(({ rule }) => meteredRuleHash(rule)));
     return {
       receipt,
@@ -69,15 +71,25 @@ const differingUnits = (units: UnitCounts, counts: UnitCounts): readonly string[
 
 /** The receipts that a wallet keeps: those of its charges, and those that were refused. */
 export async function keptReceipts(wallet: PayingWallet): Promise<readonly SignedReceipt[]> {
-  const book = await prepaidBookOf(wallet.store);
-  const stops = book.origins().flatMap((origin) => book.origin(origin).stopped?.receipts ?? []);
-  const refused = book.metered.requests().flatMap(({ proof }) => proof?.receipts ?? []);
-  const texts = [...(await chargesIn(wallet.store)).map(({ receipt }) => receipt), ...stops, ...refused];
+  const refused = refusals(await prepaidBookOf(wallet.store)).flatMap(({ receipts = [] }) => receipts);
+  const texts = [...(await chargesIn(wallet.store)).map(({ receipt }) => receipt), ...refused];
   return [...new Set(texts)].map(parseReceipt);
 }
 
-/** The signed terms that a wallet has pinned; it verified their signatures. */
+/**
+ * The signed terms that a wallet keeps: those that it has pinned, and those that contradict them. It has verified their signatures.
+ */
 export async function keptTerms(wallet: PayingWallet): Promise<readonly SignedMeteredTerms[]> {
   const book = await prepaidBookOf(wallet.store);
-  return book.metered.allTerms();
+  const refused = refusals(book).flatMap(({ terms = [] }) => terms.map(decodeSignedTerms));
+  const byDigest = new Map(
+    [...book.metered.allTerms(), ...refused].map((each) => [meteredTermsDigest(each.terms), each]),
+  );
+  return [...byDigest.values()];
 }
+
+/** What merchants signed and the wallet refused, by stops and by single requests. */
+const refusals = (book: PrepaidBook): readonly Proof[] => [
+  ...book.origins().flatMap((origin) => book.origin(origin).stopped ?? []),
+  ...book.metered.requests().flatMap(({ proof }) => proof ?? []),
+];

@@ -1,13 +1,14 @@
 import type { Challenge, CheckedInit, OpenMethod, PayingCall, PayingCore, PayingMethod } from "@sotto/client";
-import { WalletError } from "@sotto/wallet";
 import { encodePrepaidHeader, METERED_RULE_HEADER, PREPAID_HEADER } from "../index.ts";
 import { type PrepaidBook, prepaidBookOf, termsOfPack } from "./book.ts";
 import { Metered } from "./metered/metered.ts";
+import { offeredMeter } from "./metered/terms.ts";
 import { offeredKey } from "./offer.ts";
 import { type PackEvent, type PrepaidOptions, type PrepaidSettings, parsePrepaidOptions } from "./options.ts";
 import { Packs } from "./packs.ts";
 import type { PackRecord, ShownRecord } from "./records.ts";
 import { showToken } from "./show-token.ts";
+import { isClosed, runLater } from "./timer.ts";
 import { unsignedPack } from "./unsigned-pack.ts";
 
 /** Name of the method. */
@@ -17,8 +18,6 @@ const MIN_LEVEL = 0.1;
 const MAX_LEVEL = 0.4;
 /** Milliseconds after which a failed purchase in the background is tried again, at least. */
 const AFTER_FAILURE_MS = 60_000;
-/** Longest delay of a timer, ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The method that pays with prepaid tokens. */
 export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
@@ -56,7 +55,8 @@ export interface OpenPrepaid {
 export class PrepaidSpender implements OpenMethod {
   readonly #core: PayingCore;
   readonly #settings: PrepaidSettings;
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Origins and values whose next purchase has a timer. */
+  readonly #armed = new Set<string>();
   #opened: Promise<OpenPrepaid> | undefined;
 
   /** @param settings checked */
@@ -107,7 +107,7 @@ export class PrepaidSpender implements OpenMethod {
   async pay(call: PayingCall, challenge: Challenge): Promise<Response | undefined> {
     const { instructions, offers, price, url } = challenge;
     const { metered } = await this.open();
-    const offer = metered.offered(challenge);
+    const offer = offeredMeter(challenge);
     if (offer !== undefined) {
       const paid = await metered.pay(call, challenge, offer);
       if (paid !== undefined) await this.#consider(url.origin, price, paid.isBought);
@@ -133,8 +133,7 @@ export class PrepaidSpender implements OpenMethod {
   /** Counts a request that was paid singly although its server sells tokens. */
   async paidOtherwise(challenge: Challenge): Promise<void> {
     const { offers, price, url } = challenge;
-    const { metered } = await this.open();
-    if ((metered.offered(challenge)?.tokenKeyId ?? offeredKey(offers, price)) !== undefined)
+    if ((offeredMeter(challenge)?.tokenKeyId ?? offeredKey(offers, price)) !== undefined)
       await this.#consider(url.origin, price, true);
   }
 
@@ -176,16 +175,13 @@ export class PrepaidSpender implements OpenMethod {
   /** Buys a pack at a time, in the background. A failure is tried again later; no request waits for it. */
   #arm(book: PrepaidBook, packs: Packs, origin: string, value: bigint, due: number): void {
     const key = `${origin} ${value}`;
-    if (this.#timers.has(key)) return;
+    if (this.#armed.has(key)) return;
     const run = () => {
-      this.#timers.delete(key);
+      this.#armed.delete(key);
       void this.#buy(book, packs, origin, value);
     };
-    const wait = Math.min(Math.max(0, due - this.#core.wallet.now()), MAX_TIMER_MS);
-    const timer = setTimeout(run, wait) as ReturnType<typeof setTimeout> & { unref?: () => void };
-    // The purchase is stored: a process that ends earlier resumes it the next time.
-    timer.unref?.();
-    this.#timers.set(key, timer);
+    this.#armed.add(key);
+    runLater(due - this.#core.wallet.now(), run);
   }
 
   #report(event: PackEvent): void {
@@ -209,8 +205,7 @@ export class PrepaidSpender implements OpenMethod {
       const stopped = book.origin(origin).stopped !== null;
       // If the store fails too, the purchase is tried when the next request needs it.
       await book.putDemand({ ...book.demand(origin, value), due: stopped ? null : due }).catch(() => undefined);
-      const closed = error instanceof WalletError && ["WALLET_CLOSED", "STORE_CLOSED"].includes(error.code);
-      if (!stopped && !closed) this.#arm(book, packs, origin, value, due);
+      if (!stopped && !isClosed(error)) this.#arm(book, packs, origin, value, due);
       this.#report({ kind: "failed", origin, value, error });
     }
   }

@@ -24,10 +24,10 @@ import {
   signsAt,
 } from "../index.ts";
 import { ask, reasonOf, saidIn } from "./ask.ts";
-import { PACK_SIZES, type PrepaidBook, packId, termsOfPack } from "./book.ts";
+import { PACK_SIZES, type PrepaidBook, packId, packOf, termsOfPack } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
 import type { PrepaidSettings } from "./options.ts";
-import { type PackRecord, stoppedText } from "./records.ts";
+import type { PackRecord } from "./records.ts";
 import { compareWithMirrors, type MerchantKey, merchantSchedules } from "./schedules.ts";
 import { type UnsignedPack, unsignedPack } from "./unsigned-pack.ts";
 
@@ -95,7 +95,7 @@ export class Packs {
   async #buy(wish: PackWish): Promise<PackRecord> {
     const { origin, value, count, signal } = wish;
     this.#settings.assertNoDispatcher();
-    this.#assertNotStopped(origin);
+    this.#book.assertNotStopped(origin);
     await this.#book.prune(this.#wallet.pastTime());
     const fits = (pack: PackRecord) => pack.value === String(value) && (count === undefined || pack.version === 2);
     const open = this.#book.packs(origin).find((pack) => fits(pack) && this.#isOpen(pack));
@@ -115,7 +115,7 @@ export class Packs {
       origin,
       async () => {
         this.#settings.assertNoDispatcher();
-        this.#assertNotStopped(origin);
+        this.#book.assertNotStopped(origin);
         await this.pinnedSchedules(origin, signal);
         const now = this.#wallet.now();
         const found: PackRecord[] = [];
@@ -136,16 +136,6 @@ export class Packs {
 
   #isOpen({ state, epoch }: PackRecord): boolean {
     return (state === "begun" || state === "paid") && redeemsAt(epoch, this.#wallet.now());
-  }
-
-  #assertNotStopped(origin: string): void {
-    const { stopped } = this.#book.origin(origin);
-    if (stopped === null) return;
-    throw new PrepaidError(
-      "PREPAID_STOPPED",
-      message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
-      { origin, reason: stopped.code },
-    );
   }
 
   /** The merchant's schedules, checked and pinned. */
@@ -191,31 +181,20 @@ export class Packs {
   }
 
   /** The next pack of a key, not stored yet. */
-  async #prepareNext(
-    { origin, wallet, value, epoch, key }: MerchantKey,
-    count: number,
-    version: PrepaidPackVersion = 2,
-  ): Promise<Prepared> {
+  async #prepareNext(merchantKey: MerchantKey, count: number, version: PrepaidPackVersion = 2): Promise<Prepared> {
+    const { origin, key } = merchantKey;
     const number = this.#book.nextNumber(origin, key.id, count, version);
     const label = prepaidPackLabel(origin, key.id, number);
     const pack = await unsignedPack(this.#wallet, { origin, key, label, count, version });
-    const record: PackRecord = {
+    const record = packOf(merchantKey, {
       id: packId(origin, key.id, number, version),
-      origin,
-      wallet,
-      keyId: key.id,
-      modulus: `0x${key.modulus.toString(16)}`,
-      value: String(value),
-      epoch,
       version,
       number,
       count,
       batch: sha256(pack.request),
       created: this.#wallet.now(),
       state: "begun",
-      proof: null,
-      restored: false,
-    };
+    });
     return { record, pack };
   }
 
@@ -357,9 +336,9 @@ export class Packs {
       await pack.finish(body);
     } catch (cause) {
       if (!(cause instanceof SottoError) || cause.code !== "INVALID_SIGNATURE") throw cause;
-      const message = `${origin} returned a wrong signature, so the whole pack is void`;
-      const stop = { code: "PREPAID_SIGNATURES_INVALID", message, at: this.#wallet.now(), evidence: [] } as const;
-      const error = await this.#book.stop(origin, { ...stop, evidence: [] });
+      const text = `${origin} returned a wrong signature, so the whole pack is void`;
+      const stop = { code: "PREPAID_SIGNATURES_INVALID", message: text } as const;
+      const error = await this.#book.stop(origin, stop, this.#wallet.now());
       await this.#book.putPack({ ...record, state: "void" });
       throw error;
     }

@@ -85,6 +85,12 @@ export interface Stop {
   receipts?: string[] | undefined;
 }
 
+/** A stop before it is dated. It needs no schedules. */
+export type StopReason = Omit<Stop, "at" | "evidence"> & Partial<Pick<Stop, "evidence">>;
+
+/** What a merchant signed and a wallet refused. */
+export type Proof = Pick<Stop, "receipts" | "terms">;
+
 /** Why a host was stopped, as the parts of a message. */
 export const stoppedText = ({ message, reason = "" }: Stop): readonly MessagePart[] => endingWith(message, reason);
 
@@ -141,7 +147,7 @@ export interface MeteredRecord {
   /** The label from which the wallet derives the secret of the token's pack, and the token's index. */
   label: string;
   index: number;
-  /** Id of the pack. It may be deleted earlier than the record. */
+  /** Id of the token's pack, which may be deleted before this record. */
   pack: string;
   method: string;
   /** Path and query. */
@@ -165,11 +171,15 @@ export interface MeteredRecord {
   served?: boolean | undefined;
   /** How often the server said that it does not know the token. */
   lost?: number | undefined;
-  /** Since it is claimed: the receipt as JSON, and the time, ms. */
+  /**
+   * When the server was first asked for the receipt, and once that has arrived for the change, ms; absent as long as it was not
+   * asked, or has answered at once.
+   */
+  askedAt?: number | undefined;
+  /** The receipt as JSON, since it is claimed. */
   receipt: string | null;
-  claimedAt?: number | undefined;
   /** Since it is refused: what the merchant signed. */
-  proof?: Pick<Stop, "receipts" | "terms"> | undefined;
+  proof?: Proof | undefined;
   /** The source of its change: a label, and the month of the keys that sign. Null if there is no change. */
   change: { label: string; epoch: string } | null;
 }

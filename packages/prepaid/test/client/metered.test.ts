@@ -1,10 +1,11 @@
 // Metered credit of the client, against a merchant in memory with real keys and checks.
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
-import { MemoryStore } from "@sotto/wallet";
+import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { type PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
+import { checkCharges, keptReceipts, keptTerms } from "../../src/client/check-charges.ts";
 import { listCharges } from "../../src/client/list.ts";
 import { mergePrepaid } from "../../src/client/merge.ts";
 import { openPrepaid } from "../../src/client/open.ts";
@@ -232,6 +233,10 @@ describe("a metered route", function () {
     await expectRejected("PREPAID_TERMS_CONFLICT", () => paying()(`${ORIGIN}/b`));
     expect(await stops()).to.equal("PREPAID_TERMS_CONFLICT");
     expect(book.origin(ORIGIN).stopped?.terms).to.have.length(2);
+    const terms = (await keptTerms(scene.payer)).map((signed) => signed.terms);
+    expect(terms).to.deep.equal(scene.merchant.terms.map((signed) => signed.terms));
+    const { contradictions } = checkCharges(await keptReceipts(scene.payer), terms);
+    expect(contradictions.map(({ kind }) => kind)).to.deep.equal(["terms", "rule"]);
   });
 
   it("is not paid if another account signed its terms", async () => {
@@ -357,11 +362,24 @@ describe("a metered route", function () {
       target === PREPAID_CHANGE_PATH ? Response.json({ code }, { status: 409 }) : undefined;
   };
 
+  /** Resolves when so many claims were asked and not answered. */
+  const owed = (count: number) =>
+    until(() => book.metered.requests().filter(({ askedAt }) => askedAt !== undefined).length === count);
+  const pass = (seconds: number) => {
+    scene.world.chain.time += seconds;
+    scene.world.chain.mine();
+  };
+  const copyOf = async (store: Store) => {
+    const copy = new MemoryStore();
+    for (const { key, value } of await store.list("")) await copy.put(key, value);
+    return copy;
+  };
+
   it("is not paid by a wallet whose change it owes for longer than a request can run", async () => {
     noChange("METERED_RUNNING");
     await (await paying()(`${ORIGIN}/a`)).text();
-    scene.world.chain.time += 2 * 3600 + 60;
-    scene.world.chain.mine();
+    await owed(1);
+    pass(2 * 3600 + 60);
     const paid = await scene.paid();
     await expectRejected("PREPAID_CHANGE_PENDING", () => paying()(`${ORIGIN}/b`));
     expect(await scene.paid()).to.equal(paid);
@@ -369,6 +387,153 @@ describe("a metered route", function () {
     expect((await merge()).problems).to.deep.equal([]);
     await (await paying()(`${ORIGIN}/b`)).text();
     expect(scene.merchant.served.at(-1)).to.deep.equal({ target: "/b", by: "meter" });
+  });
+
+  it("is paid although change is open for which no process has asked", async () => {
+    scene = await MeteredWorld.open({ seed: SEED });
+    const { store } = scene.payer;
+    const died = new Promise<MemoryStore>((resolve) => {
+      scene.merchant.misbehave = ({ target }) => {
+        // The process dies before its first claim is answered.
+        if (target === PREPAID_CHANGE_PATH) resolve(copyOf(store));
+        return target === PREPAID_CHANGE_PATH ? LOST() : undefined;
+      };
+    });
+    await (await paying()(`${ORIGIN}/a`)).text();
+    scene.payer = await scene.world.wallet({ seed: SEED, store: await died });
+    await scene.payer.scan();
+    book = await prepaidBookOf(scene.payer.store);
+    pass(3 * 3600);
+    await (await paying({ random: () => 0.5 })(`${ORIGIN}/b`)).text();
+    // From the first claim on, it is a debt.
+    await merge();
+    await owed(2);
+    pass(2 * 3600 + 60);
+    await expectRejected("PREPAID_CHANGE_PENDING", () => paying()(`${ORIGIN}/c`));
+  });
+
+  it("is paid for at most 32 requests whose claims it has not answered", async () => {
+    await scene.buy();
+    noChange("METERED_RUNNING");
+    const pay = paying({ buy: false });
+    for (let i = 1; i <= 32; i += 1) {
+      await (await pay(`${ORIGIN}/${i}`)).text();
+      await owed(i);
+    }
+    await expectRejected("PREPAID_CHANGE_PENDING", () => pay(`${ORIGIN}/33`));
+    scene.merchant.misbehave = () => undefined;
+    expect((await merge()).charges).to.have.length(32);
+    await (await pay(`${ORIGIN}/33`)).text();
+  });
+
+  it("owes the change until its month has ended, also if it says that it has", async () => {
+    await scene.buy();
+    const asked: string[] = [];
+    scene.merchant.misbehave = ({ target, body }) => {
+      if (target !== PREPAID_CHANGE_PATH) return undefined;
+      const hasBatch = new TextDecoder().decode(body).includes("batch");
+      asked.push(hasBatch ? "change" : "receipt");
+      return hasBatch ? Response.json({ code: "METERED_ENDED" }, { status: 410 }) : undefined;
+    };
+    const pay = paying({ buy: false });
+    for (let i = 1; i <= 3; i += 1) {
+      await (await pay(`${ORIGIN}/${i}`)).text();
+      await owed(i);
+    }
+    expect(book.metered.requests().map(({ state }) => state)).to.deep.equal(["claimed", "claimed", "claimed"]);
+    expect(asked.slice(0, 2)).to.deep.equal(["receipt", "change"]);
+    pass(61);
+    await expectRejected("PREPAID_CHANGE_PENDING", () => pay(`${ORIGIN}/4`));
+    // Two months later, no key can sign it any more. What was charged is still known.
+    pass(62 * 86_400);
+    await scene.payer.scan();
+    expect((await merge()).charges).to.deep.equal([]);
+    expect(book.metered.requests()).to.deep.equal([]);
+    expect((await listCharges(scene.payer)).map(({ charge }) => charge)).to.deep.equal([3n, 3n, 3n]);
+    expect(await stops()).to.equal(undefined);
+  });
+
+  it("owes what it does not sign receipts for, also if it says that the month has ended", async () => {
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_CHANGE_PATH ? Response.json({ code: "METERED_ENDED" }, { status: 410 }) : undefined;
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await owed(1);
+    expect(await unspent()).to.equal(10n);
+    scene.merchant.misbehave = () => undefined;
+    expect((await merge()).charges.map(({ charge }) => charge)).to.deep.equal([3n]);
+    await assertConserved();
+  });
+
+  it("keeps receipts when it forgets what can no longer be signed", async () => {
+    await scene.buy();
+    const refuse = (code: string) => {
+      scene.merchant.misbehave = ({ target, body }) =>
+        target === PREPAID_CHANGE_PATH && new TextDecoder().decode(body).includes("batch")
+          ? Response.json({ code }, { status: 409 })
+          : undefined;
+    };
+    const pay = paying({ buy: false });
+    // One claim is open, one was refused with a receipt, and one without.
+    refuse("METERED_RUNNING");
+    await (await pay(`${ORIGIN}/open`)).text();
+    await owed(1);
+    const ids: string[] = [];
+    for (const misbehave of [() => refuse("METERED_BATCH_OTHER"), () => noChange("METERED_CLAIM_INVALID")]) {
+      misbehave();
+      await (await pay(`${ORIGIN}/refused`)).text();
+      await until(() => book.origin(ORIGIN).stopped !== null);
+      await book.resume(ORIGIN);
+      ids.push(...book.metered.requests().flatMap(({ id, state }) => (state === "refused" ? [id] : [])));
+    }
+    expect(new Set(ids).size).to.equal(2);
+    await book.prune(scene.world.clock() + 93 * 86_400_000);
+    expect(book.metered.requests().map(({ id }) => id)).to.deep.equal([ids[0]]);
+    expect(await scene.payer.store.list("prepaid/metered/")).to.have.length(1);
+    expect((await listCharges(scene.payer)).map(({ target }) => target)).to.deep.equal(["/open"]);
+    expect((await keptReceipts(scene.payer)).map(({ receipt }) => receipt.target).sort()).to.deep.equal([
+      "/open",
+      "/refused",
+    ]);
+  });
+
+  it("needs no pack of a request whose change was refused", async () => {
+    scene.merchant.status = 500;
+    await (await paying()(`${ORIGIN}/failed`)).text();
+    await charged(1);
+    // The whole cap came back: one token, in a pack of its own.
+    const [pack] = book.packs(ORIGIN).filter(({ change }) => change !== undefined);
+    scene.merchant.status = 200;
+    noChange("METERED_CLAIM_INVALID");
+    await (await paying({ buy: false })(`${ORIGIN}/refused`)).text();
+    await until(() => book.origin(ORIGIN).stopped !== null);
+    expect([book.metered.requests()[0]?.pack, book.left(pack!)]).to.deep.equal([pack!.id, 0]);
+    await book.resume(ORIGIN);
+    scene.merchant.misbehave = () => undefined;
+    await (await paying()(`${ORIGIN}/next`)).text();
+    await charged(2);
+    expect(book.pack(pack!.id)).to.equal(undefined);
+    expect(await scene.payer.store.get(`prepaid-signatures/${pack!.id}`)).to.equal(undefined);
+  });
+
+  it("asks again within a minute, however long the server wants it to wait", async () => {
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_CHANGE_PATH
+        ? Response.json({ code: "METERED_RUNNING" }, { status: 409, headers: { "retry-after": "1000000" } })
+        : undefined;
+    const delays: number[] = [];
+    const { setTimeout: real } = globalThis;
+    globalThis.setTimeout = ((action: () => void, ms = 0, ...rest: []) => {
+      delays.push(ms);
+      return real(action, ms, ...rest);
+    }) as typeof setTimeout;
+    try {
+      await (await paying({ random: () => 0 })(`${ORIGIN}/a`)).text();
+      await owed(1);
+      await until(() => delays.includes(60_000));
+    } finally {
+      globalThis.setTimeout = real;
+    }
+    expect(Math.max(...delays)).to.equal(60_000);
   });
 
   it("stores that a request was served, so that a later process knows it", async () => {
@@ -445,14 +610,30 @@ describe("a metered route", function () {
     noChange("METERED_RUNNING");
     await (await paying()(`${ORIGIN}/a`)).text();
     for (const changes of [{ buy: false }, { buy: true, random: () => 0.5 }]) {
-      const copy = new MemoryStore();
-      for (const { key, value } of await scene.payer.store.list("")) await copy.put(key, value);
-      const payer = await scene.world.wallet({ seed: SEED, store: copy });
+      const payer = await scene.world.wallet({ seed: SEED, store: await copyOf(scene.payer.store) });
       scene.merchant.misbehave = () => undefined;
       await openPrepaid(scene.merchant.fetch, payer, scene.options(settings(changes)));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect((await prepaidBookOf(payer.store)).metered.requests()[0]?.state).to.equal("shown");
     }
+  });
+
+  it("does not give up the tokens of a swap before their month has ended", async () => {
+    scene.merchant.units = {};
+    for (let i = 1; i <= 2; i += 1) {
+      await (await paying({ buyAfter: 1_000 })(`${ORIGIN}/${i}`)).text();
+      await charged(i);
+    }
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_SWAP_PATH ? Response.json({ code: "METERED_ENDED" }, { status: 410 }) : undefined;
+    const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, scene.options(settings()));
+    expect((await metered.swaps.swap(ORIGIN)).kind).to.equal("pending");
+    await assertConserved();
+    const copy = await copyOf(scene.payer.store);
+    scene.merchant.misbehave = () => undefined;
+    expect((await metered.swaps.swap(ORIGIN)).kind).to.equal("done");
+    await assertConserved();
+    expect((await copy.list("prepaid/swap/")).length).to.equal(1);
   });
 
   it("journals a swap only after its keys are compared", async () => {
@@ -483,10 +664,27 @@ describe("a metered route", function () {
     expect([book.left(pack), await stops()]).to.deep.equal([0, undefined]);
   });
 
-  it("keeps no terms of other wallets, and at most 24 of one", async () => {
+  it("is believed with more terms of other months than are compared at once", async () => {
+    const receiptKeys = scene.merchant.terms[0]!.terms.receiptKeys.slice(0, 1);
+    const later = Array.from({ length: 101 }, (_, i) =>
+      scene.merchant.signTerms({ firstEpoch: scene.merchant.laterEpoch(i + 6), receiptKeys }),
+    );
+    await book.metered.pin(await Promise.all(later));
+    const [own] = scene.merchant.terms;
+    await book.metered.pin([own!]);
+    await (await paying()(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+  });
+
+  it("keeps no terms of other wallets or earlier months, and at most 24 of one", async () => {
     const [own] = scene.merchant.terms;
     const other = await MeteredWorld.open({}, scene.world);
     scene.merchant.terms = [own!, other.merchant.terms[0]!];
+    await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
+    expect(book.metered.allTerms()).to.have.length(1);
+    // Nor those of months whose receipts cannot be asked for any more.
+    const firstEpoch = scene.merchant.laterEpoch(-5);
+    scene.merchant.terms = [own!, await scene.merchant.signTerms({ firstEpoch })];
     await expectRejected("PREPAID_TERMS_REFUSED", () => paying()(`${ORIGIN}/a`));
     expect(book.metered.allTerms()).to.have.length(1);
     const routes = (i: number) => [{ method: "POST", path: `/${i}`, rule: RULE }];

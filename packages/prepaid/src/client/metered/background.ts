@@ -1,18 +1,17 @@
-import { WalletError } from "@sotto/wallet";
 import type { PrepaidBook } from "../book.ts";
 import type { ChargeEvent, PrepaidSettings } from "../options.ts";
+import { isClosed, runLater } from "../timer.ts";
 import type { Claimed, Claims } from "./claims.ts";
 import type { Swaps } from "./swaps.ts";
 
 /** Milliseconds before a claim that could not end is tried again; doubled each time. */
 const FIRST_PAUSE_MS = 500;
+/** The longest pause, also if the server asks for a longer one: it would never be asked again. */
 const MAX_PAUSE_MS = 60_000;
 /** How often a server is asked for a token that it does not know: another of its servers may know it. */
 const MAX_UNKNOWN = 8;
 /** How many claims run at the same time. */
 const MAX_CLAIMS = 8;
-/** Longest delay of a timer, ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A claim that waits or runs. */
 interface Task {
@@ -46,7 +45,7 @@ export class Background {
     metered.isResumed = true;
     const { random, maxDelayMs } = this.#settings;
     for (const { id, state } of metered.requests())
-      if (state !== "refused") this.#after(Math.floor(random() * maxDelayMs), () => this.claim(id));
+      if (state !== "refused") runLater(Math.floor(random() * maxDelayMs), () => this.claim(id));
     for (const origin of this.#book.origins()) this.considerSwap(origin);
   }
 
@@ -76,7 +75,7 @@ export class Background {
     const { metered } = this.#book;
     const origin = metered.request(id)?.origin;
     if (metered.sending.has(id)) {
-      this.#after(FIRST_PAUSE_MS, () => this.#enqueue(id));
+      runLater(FIRST_PAUSE_MS, () => this.#enqueue(id));
       return;
     }
     const claimed = await this.#parts.claims
@@ -95,8 +94,8 @@ export class Background {
       if (metered.request(id)?.served === true) await this.#parts.claims.denied(id).catch(() => undefined);
       return;
     }
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (task.tries - 1), MAX_PAUSE_MS);
-    this.#after(Math.max(pause, claimed.waitMs ?? 0), () => this.#enqueue(id));
+    const pause = Math.max(FIRST_PAUSE_MS * 2 ** (task.tries - 1), claimed.waitMs ?? 0);
+    runLater(Math.min(pause, MAX_PAUSE_MS), () => this.#enqueue(id));
   }
 
   #report(event: ChargeEvent): void {
@@ -112,7 +111,7 @@ export class Background {
     if (this.#swapping.has(origin) || !this.#parts.swaps.isUseful(origin)) return;
     this.#swapping.add(origin);
     const { random, maxDelayMs } = this.#settings;
-    this.#after(Math.floor(random() * maxDelayMs), () => void this.#swap(origin, 1));
+    runLater(Math.floor(random() * maxDelayMs), () => void this.#swap(origin, 1));
   }
 
   async #swap(origin: string, tries: number): Promise<void> {
@@ -130,17 +129,6 @@ export class Background {
       return;
     }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
-    this.#after(pause + Math.floor(this.#settings.random() * pause), () => void this.#swap(origin, tries + 1));
-  }
-
-  #after(ms: number, action: () => void): void {
-    const timer = setTimeout(action, Math.min(ms, MAX_TIMER_MS)) as ReturnType<typeof setTimeout> & {
-      unref?: () => void;
-    };
-    // Every step is stored: a process that ends earlier resumes it the next time.
-    timer.unref?.();
+    runLater(pause + Math.floor(this.#settings.random() * pause), () => void this.#swap(origin, tries + 1));
   }
 }
-
-const isClosed = (error: unknown): boolean =>
-  error instanceof WalletError && ["WALLET_CLOSED", "STORE_CLOSED"].includes(error.code);

@@ -7,19 +7,21 @@ import {
   type MeteredRule,
   meteredRuleHash,
   meteredTermsDigest,
-  redeemsAt,
   redemptionOf,
   type SignedMeteredTerms,
   type TermsConflict,
   termsConflict,
 } from "../../index.ts";
-import { type ChargeRecord, type MeteredRecord, put, type SwapRecord } from "../records.ts";
+import { type ChargeRecord, type MeteredRecord, type MeteredState, put, type SwapRecord } from "../records.ts";
 
 const METERED = "prepaid/metered/";
 const SWAP = "prepaid/swap/";
 const TERMS = "prepaid/terms/";
 /** Charges are read when they are listed, so they are not below `prepaid/`. */
 const CHARGE = "prepaid-charge/";
+
+/** Whether the server may not have taken the token of a request. */
+export const isUnclear = (state: MeteredState): boolean => state === "shown" || state === "unknown";
 
 /** Two terms with different rules for one request and month. */
 export interface ConflictingTerms extends TermsConflict {
@@ -97,10 +99,10 @@ export class MeteredBook {
     return this.swaps(origin).reduce((sum, { receive }) => sum + receive.reduce((s, v) => s + BigInt(v), 0n), caps);
   }
 
-  /** Ids of the packs whose tokens open requests and swaps need. @param except id of the one that ends */
+  /** Ids of the packs whose tokens may still be shown or swapped. @param except id of the request or swap that ends */
   inUse(except: string): Set<string> {
     const swaps = this.swaps().filter(({ id }) => id !== except);
-    const requests = this.requests().filter(({ id }) => id !== except);
+    const requests = this.requests().filter(({ id, state }) => id !== except && isUnclear(state));
     return new Set([
       ...requests.map(({ pack }) => pack),
       ...swaps.flatMap(({ spend }) => spend.map(({ pack }) => pack)),
@@ -219,7 +221,7 @@ export class MeteredBook {
     try {
       const reserved = counters.reserve(limits, cap, place);
       // The server's receipt has the month in which it took the token.
-      const next: MeteredRecord = { ...record, state: "shown", reserved: true, place, at: now };
+      const next: MeteredRecord = { ...record, state: "shown", reserved: true, place, at: now, askedAt: undefined };
       await this.#counted(-cap, place, () => this.#write(put(METERED + record.id, next), ...lowered, ...reserved));
       this.#requests.set(record.id, next);
       return next;
@@ -230,22 +232,18 @@ export class MeteredBook {
   }
 
   /**
-   * Ends a request: its charge is kept, and what was reserved beyond it is returned to the limits.
-   * @param charge undefined if nothing is known about it
+   * Ends a request: its receipt is kept, and what was reserved beyond its charge is returned to the limits.
    * @param charged base units that count against the limits
    * @param write applies the changes with others
    */
   async end(
     record: MeteredRecord,
-    charge: ChargeRecord | undefined,
     charged: bigint,
     write: (changes: readonly StoreChange[]) => Promise<void>,
   ): Promise<void> {
     const amount = (record.reserved ? BigInt(record.cap) : 0n) - charged;
     const lowered = this.#counters!.lower(amount, record.place);
-    const kept = charge === undefined ? [] : [put(CHARGE + charge.id, charge)];
-    const changes = [{ delete: METERED + record.id }, ...kept, ...lowered];
-    await this.#counted(amount, record.place, () => write(changes));
+    await this.#counted(amount, record.place, () => write([...forgetting(record), ...lowered]));
     this.#requests.delete(record.id);
   }
 
@@ -267,34 +265,38 @@ export class MeteredBook {
     this.#swaps.delete(id);
   }
 
-  /** Gives up what has not arrived at an origin. @returns the keys of the records to delete */
-  forget(origin: string): string[] {
+  /** Gives up what has not arrived at an origin. @returns what to write */
+  forget(origin: string): readonly StoreChange[] {
     return this.#forget((each) => each.origin === origin);
   }
 
   /**
    * Forgets requests and swaps whose change can no longer be signed.
    * @param now a time that has passed for certain, ms
-   * @returns the keys of the records to delete
+   * @returns what to write
    */
-  prune(now: number): string[] {
-    return this.#forget(({ epoch }) => {
-      // Change of a token may be signed by the keys of the next month.
-      const last = laterEpoch(epoch, 1);
-      return redemptionOf(last)[0] < now && !redeemsAt(last, now);
-    });
+  prune(now: number): readonly StoreChange[] {
+    // Change of a token may be signed by the keys of the next month.
+    return this.#forget(({ epoch }) => redemptionOf(laterEpoch(epoch, 1))[1] <= now);
   }
 
-  #forget(isOver: (each: { readonly origin: string; readonly epoch: string }) => boolean): string[] {
-    const requests = this.requests().filter((each) => each.state !== "refused" && isOver(each));
+  #forget(isOver: (each: { readonly origin: string; readonly epoch: string }) => boolean): readonly StoreChange[] {
+    // What convicts a merchant stays.
+    const requests = this.requests().filter(({ proof, ...each }) => !proof?.receipts?.length && isOver(each));
     const swaps = this.swaps().filter(isOver);
     for (const { id } of requests) this.#requests.delete(id);
     for (const { id } of swaps) this.#swaps.delete(id);
-    return [...requests.map(({ id }) => METERED + id), ...swaps.map(({ id }) => SWAP + id)];
+    return [...requests.flatMap(forgetting), ...swaps.map(({ id }): StoreChange => ({ delete: SWAP + id }))];
   }
 }
 
-/** What was charged at an origin or everywhere, oldest first. */
+/** Deletes the record of a request. Its receipt, which was checked before it was stored, is kept. */
+function forgetting({ id, receipt, terms, at }: MeteredRecord): readonly StoreChange[] {
+  const charge: ChargeRecord | undefined = receipt === null ? undefined : { id, receipt, terms, at };
+  return [{ delete: METERED + id }, ...(charge === undefined ? [] : [put(CHARGE + id, charge)])];
+}
+
+/** All charges, oldest first. */
 export async function chargesIn(store: Store): Promise<ChargeRecord[]> {
   const records = (await store.list(CHARGE)).map(({ value }) => value as unknown as ChargeRecord);
   return records.sort((a, b) => a.at - b.at);

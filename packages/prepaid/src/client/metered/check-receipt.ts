@@ -3,15 +3,13 @@ import {
   type ChargeReceipt,
   changeOf,
   chargeOf,
-  epochOf,
   type MeteredRule,
   type MeteredTerms,
   receiptKeyOfEpoch,
   type SignedReceipt,
   verifyReceipt,
 } from "../../index.ts";
-
-const DAY_MS = 86_400_000;
+import { monthsAround } from "./months.ts";
 
 /** What a receipt must be about. */
 export interface ExpectedReceipt {
@@ -53,6 +51,7 @@ export function otherRequest({ receipt }: SignedReceipt, expected: ExpectedRecei
   const field = (["token", "method", "target", "rule"] as const).find((name) => receipt[name] !== expected[name]);
   if (field !== undefined) return `its ${field} is not the request's`;
   // The server's clock may differ, and the request may have waited.
-  const months = [-DAY_MS, 0, DAY_MS].map((ms) => epochOf(expected.at + ms));
-  return months.includes(receipt.epoch) ? undefined : `its month is ${receipt.epoch}, which is not the request's`;
+  return monthsAround(expected.at).includes(receipt.epoch)
+    ? undefined
+    : `its month is ${receipt.epoch}, which is not the request's`;
 }

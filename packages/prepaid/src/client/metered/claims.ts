@@ -1,20 +1,23 @@
 import type { PayingCore, PayingWallet } from "@sotto/client";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
+import { isSameMerchant } from "../../core/merchant.ts";
 import {
   type ChangeAnswer,
   changeClaimOf,
-  changeEpochAt,
   changeOf,
   contradictions,
   encodeSignedTerms,
   formatChangeRequest,
   formatReceipt,
+  laterEpoch,
   MAX_METERED_BODY_BYTES,
   type MeteredRule,
+  meteredEpochs,
   nonceOfTokenSecret,
   PREPAID_CHANGE_PATH,
   parseChangeAnswer,
   parseReceipt,
+  type SignedMeteredTerms,
   type SignedReceipt,
   signChangeClaim,
   tokenSecretOf,
@@ -23,15 +26,15 @@ import { ask } from "../ask.ts";
 import type { PrepaidBook } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { ChargeEvent, PrepaidSettings } from "../options.ts";
-import type { MeteredRecord, Stop } from "../records.ts";
+import type { MeteredRecord, MeteredState, Proof, Stop, StopReason } from "../records.ts";
 import { type Unsigned, unsignedOf } from "./answers.ts";
 import type { ChangeKeys } from "./change-keys.ts";
 import { isSignedReceipt, otherRequest, wrongCharge } from "./check-receipt.ts";
+import { changeMonths, mayHaveEnded } from "./months.ts";
 import { newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
 import type { Terms } from "./terms.ts";
 
 const TIMEOUT_MS = 30_000;
-const DAY_MS = 86_400_000;
 
 /** How a claim ended. */
 export type Claimed =
@@ -53,13 +56,16 @@ export type Claimed =
       readonly error: PrepaidError | undefined;
     };
 
+/** Sends a claim: with a batch for the change, and without one only for the receipt. */
+type Ask = (batch: Uint8Array | undefined) => Promise<ChangeAnswer | Unsigned>;
+
 /** A merchant's answer that ends prepaid tokens at its origin. */
 class Refused extends Error {
-  readonly stop: Omit<Stop, "at" | "evidence">;
+  readonly reason: StopReason;
 
-  constructor(code: Stop["code"], text: string, proof: Pick<Stop, "terms" | "receipts"> = {}) {
+  constructor(code: Stop["code"], text: string, proof: Proof = {}) {
     super(text);
-    this.stop = { code, message: text, ...proof };
+    this.reason = { code, message: text, ...proof };
   }
 }
 
@@ -94,13 +100,26 @@ export class Claims {
   async #claim(id: string): Promise<Claimed> {
     const record = this.#book.metered.request(id);
     if (record === undefined || record.state === "refused") return { kind: "lost", error: undefined };
+    const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
+    let asked: { readonly state: MeteredState; readonly at: number } | undefined;
+    const claimed = await this.#run(record, (batch) => {
+      asked = { state: this.#book.metered.request(id)!.state, at: this.#wallet.now() };
+      return this.#ask(record, secret, batch);
+    });
+    const open = this.#book.metered.request(id);
+    // Most claims are answered at once. One that is not is a debt from now on, unless it was asked for before.
+    if (asked !== undefined && open?.state === asked.state && open.askedAt === undefined)
+      await this.#book.metered.update({ ...open, askedAt: asked.at });
+    return claimed;
+  }
+
+  async #run(record: MeteredRecord, ask: Ask): Promise<Claimed> {
     try {
-      const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
-      const agreed = record.state === "claimed" ? record : await this.#learnCharge(record, secret);
+      const agreed = record.state === "claimed" ? record : await this.#learnCharge(record, ask);
       if ("kind" in agreed) return agreed;
-      return await this.#collect(agreed, secret);
+      return await this.#collect(agreed, ask);
     } catch (error) {
-      if (error instanceof Refused) return this.#refuse(id, error);
+      if (error instanceof Refused) return this.#refuse(record.id, error);
       // A server, mirror or node that does not answer, and answers that nobody signed, are no evidence.
       if (error instanceof PrepaidError || (error instanceof SottoError && error.code === "BINDING_UNCHECKED"))
         return { kind: "later", waitMs: undefined, error };
@@ -109,21 +128,20 @@ export class Claims {
   }
 
   /** The first step: the receipt, checked and stored with the source of the change. */
-  async #learnCharge(record: MeteredRecord, secret: Uint8Array): Promise<MeteredRecord | Claimed> {
-    const answer = await this.#ask(record, secret, undefined);
+  async #learnCharge(record: MeteredRecord, ask: Ask): Promise<MeteredRecord | Claimed> {
+    const answer = await ask(undefined);
     if ("kind" in answer) return this.#withoutReceipt(record, answer);
     const { receipt, epoch } = answer;
     const rule = await this.#checked(record, receipt);
     const change = changeOf(rule, receipt.receipt.charge);
     if (change.length > 0) this.#assertMonth(record, epoch, receipt);
     const source = change.length === 0 ? null : { label: newLabel().label, epoch };
-    const text = formatReceipt(receipt);
-    const claimed = { receipt: text, claimedAt: this.#wallet.now(), change: source };
+    const claimed = { receipt: formatReceipt(receipt), change: source, askedAt: undefined };
     return this.#book.metered.update({ ...record, state: "claimed", ...claimed });
   }
 
   /** The second step: the change. */
-  async #collect(record: MeteredRecord, secret: Uint8Array): Promise<Claimed> {
+  async #collect(record: MeteredRecord, ask: Ask): Promise<Claimed> {
     const receipt = parseReceipt(record.receipt);
     if (record.change === null) return this.#done(record, receipt, []);
     const { origin, wallet, cap } = record;
@@ -132,7 +150,7 @@ export class Claims {
     const values = changeOf(rule, receipt.receipt.charge);
     const keys = await this.#keys.of({ origin, wallet, epoch, values });
     const tokens = await prepareTokens(this.#wallet, keys, { label, cap });
-    const answer = await this.#ask(record, secret, tokens.batch);
+    const answer = await ask(tokens.batch);
     if ("kind" in answer) return this.#withoutChange(record, answer);
     const second = formatReceipt(answer.receipt);
     if (second !== record.receipt) {
@@ -152,11 +170,10 @@ export class Claims {
   }
 
   async #done(record: MeteredRecord, signed: SignedReceipt, change: readonly SignedPack[]): Promise<Claimed> {
-    const { id, terms, at, origin } = record;
+    const { id, origin } = record;
     const { charge, change: back, method, target, units } = signed.receipt;
-    const kept = { id, receipt: record.receipt!, terms, at };
     const { metered } = this.#book;
-    await metered.end(record, kept, charge, (changes) => {
+    await metered.end(record, charge, (changes) => {
       const found = this.#book.countFound(origin, record.lost ?? 0);
       return this.#book.putChange(change, [...changes, ...found], metered.inUse(id));
     });
@@ -194,17 +211,21 @@ export class Claims {
     const { origin } = record;
     const { metered } = this.#book;
     const { receipt } = signed;
-    const merchant = () =>
-      metered.terms(origin).filter(({ terms }) => terms.wallet === record.wallet && isOfMerchant(receipt, terms));
+    // Those of other months say nothing about this receipt.
+    const ofMonth = (): SignedMeteredTerms[] =>
+      metered
+        .terms(origin)
+        .filter(({ terms }) => terms.wallet === record.wallet && isSameMerchant(receipt, terms))
+        .filter(({ terms }) => meteredEpochs(terms).includes(receipt.epoch));
     const isSigned = () =>
       isSignedReceipt(
         signed,
-        merchant().map(({ terms }) => terms),
+        ofMonth().map(({ terms }) => terms),
       );
     // The keys of a later month may be in terms that this wallet has not seen.
     if (!isSigned()) await this.#terms.refresh(record);
     const receipts = [formatReceipt(signed)];
-    const terms = merchant().map(encodeSignedTerms);
+    const terms = ofMonth().map(encodeSignedTerms);
     if (!isSigned())
       throw new Refused(
         "PREPAID_RECEIPT_INVALID",
@@ -219,7 +240,7 @@ export class Claims {
     const rule = metered.rule(origin, receipt.rule);
     const [contradiction] = contradictions(
       [signed],
-      merchant().map((each) => each.terms),
+      ofMonth().map((each) => each.terms),
     );
     const wrong =
       otherRequest(signed, about) ??
@@ -233,8 +254,7 @@ export class Claims {
 
   /** Change is signed by the token's own month, or near its end by the next. @throws Refused */
   #assertMonth(record: MeteredRecord, epoch: string, signed: SignedReceipt): void {
-    const times = record.restored ? [0, Number.MAX_SAFE_INTEGER] : [record.at - DAY_MS, record.at + DAY_MS];
-    if (times.some((time) => changeEpochAt(record.epoch, time) === epoch)) return;
+    if (monthsOfChange(record).includes(epoch)) return;
     throw new Refused(
       "PREPAID_CHANGE_REFUSED",
       `${record.origin} signs change of a token of ${record.epoch} with its keys of ${epoch}: it could recognize the payer`,
@@ -274,9 +294,12 @@ export class Claims {
     text: readonly MessagePart[],
   ): Promise<Claimed> {
     const { origin } = record;
-    if (kind === "ended" || (record.restored && (kind === "other" || kind === "refused"))) {
-      // An earlier wallet may have claimed the change of a restored token.
-      await this.#book.metered.end(record, undefined, BigInt(record.cap), (changes) => this.#book.write(...changes));
+    // A merchant that says so before the month of the change has ended withholds it.
+    const isOver =
+      kind === "ended" && mayHaveEnded(record.change?.epoch ?? monthsOfChange(record)[1], this.#wallet.now());
+    // An earlier wallet may have claimed the change of a restored token.
+    if (isOver || (record.restored && (kind === "other" || kind === "refused"))) {
+      await this.#book.metered.end(record, BigInt(record.cap), (changes) => this.#book.write(...changes));
       return { kind: "lost", error: undefined };
     }
     if (kind === "other" || kind === "refused")
@@ -298,28 +321,28 @@ export class Claims {
     return error;
   }
 
-  async #refuse(id: string, { stop }: Refused) {
+  async #refuse(id: string, { reason }: Refused) {
     const record = this.#book.metered.request(id)!;
-    const { receipts = [], terms = [] } = stop;
+    const { receipts = [], terms = [] } = reason;
     const refused: MeteredRecord = { ...record, state: "refused", proof: { receipts, terms } };
     // One write: a process that dies after it has stopped, and has kept the proof.
     const error = await this.#book.stop(
       record.origin,
-      { ...stop, at: this.#wallet.now(), evidence: [] },
+      reason,
+      this.#wallet.now(),
       async (changes) => void (await this.#book.metered.update(refused, ...changes)),
     );
     return { kind: "lost", error } as const;
   }
 }
 
+/** The months whose keys may sign the change of a request. When a restored token was spent is not known. */
+const monthsOfChange = ({ restored, epoch, at }: MeteredRecord): readonly [earlier: string, later: string] =>
+  restored ? [epoch, laterEpoch(epoch, 1)] : changeMonths(epoch, at);
+
 const timeIn = (epoch: string): number => Date.parse(`${epoch}-15T00:00:00Z`);
 
 const requestOf = ({ method, target, rule }: SignedReceipt["receipt"]) => ({ method, target, rule });
-
-const isOfMerchant = (
-  receipt: SignedReceipt["receipt"],
-  terms: { readonly chainId: bigint; readonly pool: string; readonly wallet: string; readonly origin: string },
-): boolean => (["chainId", "pool", "wallet", "origin"] as const).every((name) => receipt[name] === terms[name]);
 
 const pending = (origin: string, why: string | readonly MessagePart[], cause?: unknown) => {
   const text = message`the change of a request has not arrived from ${origin}: ${typeof why === "string" ? why : { parts: why }}`;

@@ -1,7 +1,6 @@
 import { type Challenge, type PayingCall, type PayingCore, type PayingWallet, reservationAt } from "@sotto/client";
 import { foreign, message, quoted } from "@sotto/protocol";
 import {
-  changeEpochAt,
   encodePrepaidHeader,
   METERED_RULE_HEADER,
   type MeteredOffer,
@@ -18,22 +17,25 @@ import { type PrepaidBook, type TokenWish, termsOfPack } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { PrepaidSettings } from "../options.ts";
 import type { Packs } from "../packs.ts";
-import { type MeteredRecord, type MeteredState, type PackRecord, stoppedText } from "../records.ts";
+import type { MeteredRecord, PackRecord } from "../records.ts";
 import { unsignedPack } from "../unsigned-pack.ts";
 import { Background } from "./background.ts";
+import { isUnclear } from "./book.ts";
 import { ChangeKeys } from "./change-keys.ts";
 import { Claims } from "./claims.ts";
+import { changeMonths } from "./months.ts";
 import { Swaps } from "./swaps.ts";
-import { offeredMeter, Terms } from "./terms.ts";
+import { Terms } from "./terms.ts";
 
 /** How often a token is sent again if the server answers that it did not take it. */
 const MAX_RETRIES = 2;
-const DAY_MS = 86_400_000;
-/** A request runs for an hour at most; then its change must arrive. */
-const MAX_OPEN_MS = 2 * 3_600_000;
-/** How long change whose receipt has arrived may take, and how many requests may wait longer. */
-const MAX_CLAIM_MS = 60_000;
+/** How many requests a merchant may owe a receipt or change for which it was asked: so many of its streams can run at once. */
+const MAX_OWED = 32;
+/** How long it may owe each of them, ms. A request runs for at most an hour. */
+const MAX_OWED_MS = 2 * 3_600_000;
+/** How many requests it may owe the change for longer than this, ms, after it has signed their receipts. */
 const MAX_WITHHELD = 3;
+const MAX_CLAIM_MS = 60_000;
 
 /** A request that was paid with a token. */
 export interface PaidRequest {
@@ -48,9 +50,6 @@ interface NextToken {
   readonly tokens: readonly PrepaidToken[];
   readonly wish: TokenWish;
 }
-
-/** Whether the server may not have taken the token. */
-const isUnclear = (state: MeteredState): boolean => state === "shown" || state === "unknown";
 
 /** Pays for requests of metered routes, and gets their change back. */
 export class Metered {
@@ -76,11 +75,6 @@ export class Metered {
     this.claims = new Claims(core, book, { keys: this.#keys, terms: this.#terms, settings });
     this.swaps = new Swaps(core, book, this.#keys, settings);
     this.background = new Background(book, this, settings);
-  }
-
-  /** The offer of a metered route; undefined if the route is not metered. @throws FetchError CHALLENGE_INVALID */
-  offered(challenge: Challenge): MeteredOffer | undefined {
-    return offeredMeter(challenge);
   }
 
   /**
@@ -124,12 +118,13 @@ export class Metered {
   async pay(call: PayingCall, challenge: Challenge, offer: MeteredOffer): Promise<PaidRequest | undefined> {
     const { url, instructions } = challenge;
     const { origin } = url;
-    this.#assertNotStopped(origin);
+    // A single payment would give no change, to a merchant that may have kept some.
+    this.#book.assertNotStopped(origin);
     this.#assertChangeArrives(origin);
     const rule = await this.#terms.agreed(challenge, offer, call.method, call.signal);
     const merchant = { origin, wallet: instructions.payment.recipient.wallet };
     const offered = { ...merchant, value: offer.cap, keyId: offer.tokenKeyId };
-    if (!(await this.#book.acceptsOffer(offered, this.#wallet.now()))) this.#assertNotStopped(origin);
+    if (!(await this.#book.acceptsOffer(offered, this.#wallet.now()))) this.#book.assertNotStopped(origin);
     this.#book.metered.assertRoom(offer.cap, this.#placeOf(url), this.#core.limits);
     const response = await this.#showEarlier(call, challenge, offer);
     if (response !== undefined) return { response, isBought: false };
@@ -152,31 +147,21 @@ export class Metered {
     }
   }
 
-  #assertNotStopped(origin: string): void {
-    const { stopped } = this.#book.origin(origin);
-    if (stopped === null) return;
-    // A single payment would give no change, to a merchant that may have kept some.
-    throw new PrepaidError(
-      "PREPAID_STOPPED",
-      message`prepaid tokens are stopped at ${origin} until you decide: ${{ parts: stoppedText(stopped) }}`,
-      { origin, reason: stopped.code },
-    );
-  }
-
   /** A merchant that withholds change gets no further caps. @throws PrepaidError PREPAID_CHANGE_PENDING */
   #assertChangeArrives(origin: string): void {
     const now = this.#wallet.now();
-    const open = this.#book.metered
+    // What was not asked for yet is not owed.
+    const owed = this.#book.metered
       .requests(origin)
-      .filter(({ state, served }) => state === "shown" || state === "claimed" || (state === "unknown" && served));
-    const late = open.filter(({ at }) => now - at > MAX_OPEN_MS).length;
-    const withheld = open.filter(
-      ({ state, claimedAt }) => state === "claimed" && now - claimedAt! > MAX_CLAIM_MS,
-    ).length;
-    if (late === 0 && withheld < MAX_WITHHELD) return;
+      .flatMap(({ state, askedAt }) =>
+        (state === "shown" || state === "claimed") && askedAt !== undefined ? [{ state, ms: now - askedAt }] : [],
+      );
+    const isLate = owed.some(({ ms }) => ms > MAX_OWED_MS);
+    const withheld = owed.filter(({ state, ms }) => state === "claimed" && ms > MAX_CLAIM_MS).length;
+    if (!isLate && withheld < MAX_WITHHELD && owed.length < MAX_OWED) return;
     throw new PrepaidError(
       "PREPAID_CHANGE_PENDING",
-      `${origin} owes the change of ${open.length} requests, and is paid nothing until it arrives: run ` +
+      `${origin} owes the change of ${owed.length === 1 ? "a request" : `${owed.length} requests`}, and is paid nothing until it arrives: run ` +
         "`sotto prepaid merge`, or give it up with `sotto prepaid drop`",
       { origin },
     );
@@ -200,9 +185,8 @@ export class Metered {
   /** Before a token is shown, the keys of its change are known and compared. @throws PrepaidError */
   async #assertKeys(next: PackRecord, rule: MeteredRule, signal: AbortSignal | undefined): Promise<void> {
     const { origin, wallet } = next;
-    const now = this.#wallet.now();
     const values = meteredValues(rule).filter((value) => value % rule.grain === 0n);
-    for (const epoch of new Set([now, now + DAY_MS].map((time) => changeEpochAt(next.epoch, time))))
+    for (const epoch of new Set(changeMonths(next.epoch, this.#wallet.now())))
       await this.#keys.of({ origin, wallet, epoch, values }, signal);
   }
 

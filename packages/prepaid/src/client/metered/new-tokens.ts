@@ -2,6 +2,7 @@ import { hashText, type PayingWallet } from "@sotto/client";
 import { concatBytes } from "@sotto/protocol/extend";
 import { sha256 } from "ethers";
 import { PREPAID_KEY_BYTES } from "../../index.ts";
+import { packOf } from "../book.ts";
 import type { ChangeSource, PackRecord } from "../records.ts";
 import type { MerchantKey } from "../schedules.ts";
 import { type UnsignedPack, unsignedPack } from "../unsigned-pack.ts";
@@ -60,37 +61,19 @@ export async function prepareTokens(
         // The last part takes the rest, so that it rejects an answer that is too long.
         const own = signatures.slice(from, i === parts.length - 1 ? undefined : from + count * PREPAID_KEY_BYTES);
         await pack.finish(own);
-        signed.push({
-          record: recordOf(key, { label, cap, first }, count, sha256(pack.request), now),
-          signatures: own,
+        const record = packOf(key, {
+          id: hashText(`${label} ${first}`),
+          version: 2,
+          number: 0,
+          count,
+          batch: sha256(pack.request),
+          created: now,
+          state: "ready",
+          change: { label, cap, first },
         });
+        signed.push({ record, signatures: own });
       }
       return signed;
     },
   };
 }
-
-const recordOf = (
-  { origin, wallet, value, epoch, key }: MerchantKey,
-  change: ChangeSource,
-  count: number,
-  batch: string,
-  created: number,
-): PackRecord => ({
-  id: hashText(`${change.label} ${change.first}`),
-  origin,
-  wallet,
-  keyId: key.id,
-  modulus: `0x${key.modulus.toString(16)}`,
-  value: String(value),
-  epoch,
-  version: 2,
-  number: 0,
-  count,
-  batch,
-  created,
-  state: "ready",
-  proof: null,
-  restored: false,
-  change,
-});

@@ -2,7 +2,6 @@ import type { PayingCore, PayingWallet } from "@sotto/client";
 import { message, SottoError } from "@sotto/protocol";
 import type { StoreChange } from "@sotto/wallet";
 import {
-  changeEpochAt,
   encodePrepaidHeader,
   formatSwapRequest,
   isPrepaidValue,
@@ -21,10 +20,10 @@ import type { PackRecord, SwapRecord } from "../records.ts";
 import { unsignedPack } from "../unsigned-pack.ts";
 import { unsignedOf } from "./answers.ts";
 import type { ChangeKeys } from "./change-keys.ts";
+import { changeMonths, mayHaveEnded } from "./months.ts";
 import { newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
 
 const TIMEOUT_MS = 30_000;
-const DAY_MS = 86_400_000;
 
 /** How a swap ended; pending: it can be repeated. */
 export type Swapped =
@@ -138,7 +137,7 @@ export class Swaps {
 
   /** The server always swaps within a month; into the next only near the end, by its own clock. */
   #epochOf({ epoch }: Group): string {
-    return changeEpochAt(epoch, this.#wallet.now() - DAY_MS);
+    return changeMonths(epoch, this.#wallet.now())[0];
   }
 
   async #resumeOrBegin(origin: string, signal: AbortSignal | undefined): Promise<Swapped> {
@@ -166,7 +165,9 @@ export class Swaps {
     const now = this.#wallet.now();
     if (answer.status !== 200) {
       const { kind, said, reason } = unsignedOf(answer);
-      if (kind === "ended") return this.#lose(record, "their key has ended", false);
+      // If their month has not ended, the merchant withholds them.
+      if (kind === "ended" && mayHaveEnded(this.#epochOfSpent(record), now))
+        return this.#lose(record, "their key has ended", false);
       if (kind === "other" || kind === "refused") return this.#lose(record, reason, true);
       const text = message`${origin} cannot swap tokens now: ${said}`;
       return { kind: "pending", error: new PrepaidError("PREPAID_CHANGE_PENDING", text, { origin, reason }) };
@@ -191,6 +192,11 @@ export class Swaps {
     );
   }
 
+  /** The month of the tokens that a swap spends. */
+  #epochOfSpent({ spend: [first] }: SwapRecord): string {
+    return this.#book.pack(first!.pack)!.epoch;
+  }
+
   /** The tokens of a swap as they are sent. */
   async #headersOf({ spend }: SwapRecord): Promise<readonly string[]> {
     const headers: string[] = [];
@@ -210,8 +216,8 @@ export class Swaps {
       await this.#end(record, []);
       return { kind: "lost", error: new PrepaidError("PREPAID_CHANGE_REFUSED", text, { origin }) };
     }
-    const stop = { code: "PREPAID_CHANGE_REFUSED", message: text, at: this.#wallet.now(), evidence: [] } as const;
+    const stop = { code: "PREPAID_CHANGE_REFUSED", message: text } as const;
     const end = (changes: readonly StoreChange[]) => this.#end(record, [], changes);
-    return { kind: "lost", error: await this.#book.stop(origin, { ...stop, evidence: [] }, end) };
+    return { kind: "lost", error: await this.#book.stop(origin, stop, this.#wallet.now(), end) };
   }
 }

@@ -5,6 +5,7 @@ import {
   decodeMeteredOffer,
   encodeSignedTerms,
   epochOf,
+  laterEpoch,
   MAX_TERMS_ANSWER_BYTES,
   type MeteredOffer,
   type MeteredRule,
@@ -21,11 +22,11 @@ import { ask, saidIn } from "../ask.ts";
 import type { PrepaidBook } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { ConflictingTerms } from "./book.ts";
+import { monthsAround } from "./months.ts";
 
-/** Maximum number of pinned terms of an origin for this month and later ones. */
+/** Maximum number of pinned terms of an origin for the last month and later ones. */
 const MAX_PINNED = 24;
 const TIMEOUT_MS = 30_000;
-const DAY_MS = 86_400_000;
 
 /**
  * What the 402 of a metered route says; undefined if the route is not metered.
@@ -90,7 +91,7 @@ export class Terms {
     if (terms.wallet !== wallet) throw refused(origin, `the terms of ${origin} are of another wallet than its 402`);
     const now = this.#wallet.now();
     // Around midnight, the server's month may differ from this clock's.
-    if (![-DAY_MS, 0, DAY_MS].some((ms) => meteredEpochs(terms).includes(epochOf(now + ms))))
+    if (!monthsAround(now).some((month) => meteredEpochs(terms).includes(month)))
       throw refused(origin, `the terms of ${origin} are not for ${epochOf(now)}`);
     const rule = ruleOfRequest(terms, { method: pricedAs(method), target: url.pathname + url.search });
     if (rule === undefined || meteredRuleHash(rule) !== offer.rule || rule.cap !== offer.cap)
@@ -114,7 +115,10 @@ export class Terms {
     if (answer.status !== 200)
       throw refused(origin, message`${origin} shows no terms of its metered routes: ${saidIn(answer)}`);
     const all = parseTerms(origin, new TextDecoder().decode(answer.body));
-    const found = all.filter(({ terms }) => terms.wallet === wallet);
+    // A receipt may be of the month before, and of no earlier one.
+    const month = laterEpoch(monthsAround(this.#wallet.now())[0], -1);
+    const isCurrent = ({ terms }: SignedMeteredTerms) => meteredEpochs(terms).at(-1)! >= month;
+    const found = all.filter((signed) => signed.terms.wallet === wallet && isCurrent(signed));
     for (const signed of found) {
       if (this.#book.metered.termsOf(meteredTermsDigest(signed.terms)) !== undefined) continue;
       const { chainId, pool } = this.#wallet.pool;
@@ -124,12 +128,9 @@ export class Terms {
       if (!(await this.#isSigned(signed, signal)))
         throw refused(origin, `terms of ${origin} are not signed by the wallet that they name`);
     }
-    const month = epochOf(this.#wallet.now() - DAY_MS);
-    const current = [...this.#book.metered.terms(origin), ...found].filter(
-      ({ terms }) => meteredEpochs(terms).at(-1)! >= month,
-    );
+    const current = [...this.#book.metered.terms(origin).filter(isCurrent), ...found];
     if (new Set(current.map(({ terms }) => meteredTermsDigest(terms))).size > MAX_PINNED)
-      throw refused(origin, `${origin} shows more than ${MAX_PINNED} terms for this month and later ones`);
+      throw refused(origin, `${origin} shows more than ${MAX_PINNED} terms for ${month} and later months`);
     const conflict = await this.#book.metered.pin(found);
     if (conflict !== undefined) throw await this.#stop(origin, conflict);
   }
@@ -148,8 +149,7 @@ export class Terms {
     const [{ method, path }] = routes;
     const text = `${origin} signed two rules for ${method} ${path} in ${epoch}: payers would pay different prices`;
     const terms = [first, second].map(encodeSignedTerms);
-    const at = this.#wallet.now();
-    return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, at, evidence: [], terms });
+    return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, terms }, this.#wallet.now());
   }
 }
 
