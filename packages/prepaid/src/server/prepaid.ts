@@ -2,6 +2,7 @@
 import { CheckUnavailable } from "@sotto/resource-server";
 import type { Kysely } from "kysely";
 import type { SignedSchedule } from "../index.ts";
+import { Batches } from "./batches.ts";
 import type { PrepaidConfig } from "./config.ts";
 import { PrepaidServerError } from "./errors.ts";
 import { Guard } from "./guard.ts";
@@ -13,6 +14,15 @@ import { Signer } from "./signer.ts";
 import { PrepaidStore, type Progress } from "./store.ts";
 
 const TICK_MS = 10_000;
+/** One transaction for all commits that arrived while the previous one ran. */
+const COMMITS = { size: 50, running: 1, early: 50 };
+
+/** A commit that waits. */
+interface Commit {
+  /** @returns what hands over the result, once it may leave */
+  run(db: Kysely<PrepaidSchema>): Promise<() => void>;
+  fail(cause: unknown): void;
+}
 
 /** Tokens of one key. */
 export interface PrepaidTotals {
@@ -51,6 +61,7 @@ export class Prepaid {
   readonly #timer: NodeJS.Timeout;
   #ticking: Promise<void> = Promise.resolve();
   #guarding: Promise<unknown> = Promise.resolve();
+  readonly #commits = new Batches<Commit>(COMMITS, (batch) => this.#commit(batch));
   readonly #beforeClose: (() => Promise<void>)[] = [];
   /** `redemption.spent` at the last tick. */
   #spent = 0;
@@ -123,24 +134,45 @@ export class Prepaid {
   }
 
   /**
-   * Runs a transaction whose result may leave this server: it resolves once the guard has recorded that the store committed it.
+   * Runs an action in a transaction whose result may leave this server: it resolves once the guard has recorded that the store
+   * committed it. Actions that arrive while one transaction runs share the next one. One that throws changes nothing.
    * @throws CheckUnavailable if the store was restored or the guard cannot be written; the result must not leave then
    */
   commit<T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> {
-    return this.#alone(async () => {
-      const restored = new CheckUnavailable("PREPAID_STORE_RESTORED");
-      try {
-        const { result, progress } = await this.store.commit(action, (next): Progress => {
-          if (!this.#guard.isAhead(next)) throw restored;
-          return next;
-        });
-        await this.#guard.record(progress);
-        return result;
-      } catch (error) {
-        if (error === restored) await this.#closeRestored(await this.store.now());
-        throw error;
-      }
+    return new Promise((settle, fail) => {
+      const run = async (db: Kysely<PrepaidSchema>) => {
+        const result = await action(db);
+        return () => settle(result);
+      };
+      this.#commits.add({ run, fail });
     });
+  }
+
+  async #commit(batch: readonly Commit[]): Promise<void> {
+    try {
+      const ends = await this.#alone(async () => {
+        const restored = new CheckUnavailable("PREPAID_STORE_RESTORED");
+        try {
+          const { results, progress } = await this.store.commit(
+            batch.map(({ run }) => run),
+            (next): Progress => {
+              if (!this.#guard.isAhead(next)) throw restored;
+              return next;
+            },
+          );
+          if (progress !== undefined) await this.#guard.record(progress);
+          return results;
+        } catch (error) {
+          if (error === restored) await this.#closeRestored(await this.store.now());
+          throw error;
+        }
+      });
+      for (const [i, end] of ends.entries())
+        if (end.status === "fulfilled") end.value();
+        else batch[i]!.fail(end.reason);
+    } catch (error) {
+      for (const { fail } of batch) fail(error);
+    }
   }
 
   /**
@@ -197,6 +229,7 @@ export class Prepaid {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all(this.#beforeClose.map((action) => action()));
+    await this.#commits.end();
     clearInterval(this.#timer);
     await this.#ticking.catch(() => undefined);
     await this.#guarding.catch(() => undefined);

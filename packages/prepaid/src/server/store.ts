@@ -230,18 +230,28 @@ export class PrepaidStore {
   }
 
   /**
-   * Runs a transaction and advances the store by one in it, so that a guard notices a store that forgot it. No key is
-   * closed while it runs.
+   * Runs actions in one transaction and advances the store by one in it, so that a guard notices a store that forgot it. An
+   * action that throws changes nothing. No key is closed while it runs.
    * @param check receives the progress, undefined if its row is gone; if it throws, nothing is committed
+   * @returns what each action returned or threw, and no progress if all threw: then nothing is written
    */
   async commit<T>(
-    action: (db: Kysely<PrepaidSchema>) => Promise<T>,
+    actions: readonly ((db: Kysely<PrepaidSchema>) => Promise<T>)[],
     check: (progress: Progress | undefined) => Progress,
-  ): Promise<{ readonly result: T; readonly progress: Progress }> {
-    return this.#database.transaction([CLOSING], async (db) => {
-      const result = await action(db);
-      return { result, progress: check(await this.tick(db)) };
-    });
+  ): Promise<{ readonly results: readonly PromiseSettledResult<T>[]; readonly progress: Progress | undefined }> {
+    const results: PromiseSettledResult<T>[] = [];
+    const allFailed = new Error("no action has succeeded");
+    try {
+      const progress = await this.#database.transaction([CLOSING], async (db) => {
+        for (const action of actions) results.push(await inSavepoint(db, action));
+        if (results.every(({ status }) => status === "rejected")) throw allFailed;
+        return check(await this.tick(db));
+      });
+      return { results, progress };
+    } catch (error) {
+      if (error !== allFailed) throw error;
+      return { results, progress: undefined };
+    }
   }
 
   /** Everything that an audit adds up, all at one moment. */
@@ -288,5 +298,21 @@ export class PrepaidStore {
 
   async end(): Promise<void> {
     await this.#database.close();
+  }
+}
+
+/** Undoes what a failed action of a transaction has written. @throws if the transaction cannot go on */
+async function inSavepoint<T>(
+  db: Kysely<PrepaidSchema>,
+  action: (db: Kysely<PrepaidSchema>) => Promise<T>,
+): Promise<PromiseSettledResult<T>> {
+  await sql`savepoint prepaid_action`.execute(db);
+  try {
+    const value = await action(db);
+    await sql`release savepoint prepaid_action`.execute(db);
+    return { status: "fulfilled", value };
+  } catch (reason) {
+    await sql`rollback to savepoint prepaid_action`.execute(db);
+    return { status: "rejected", reason };
   }
 }

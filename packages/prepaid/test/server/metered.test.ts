@@ -525,6 +525,31 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(answers.map(statusOf).sort()).to.deep.equal(["200", "409 METERED_SPENT"]);
   });
 
+  it("commits what arrives together in one transaction, and undoes only what fails", async () => {
+    const { prepaid } = server;
+    const { store } = prepaid;
+    const spend = (nonce: string, fails = false) =>
+      prepaid.commit(async (db) => {
+        await db.insertInto("prepaid_token").values({ key_id: "0x01", nonce, holder: "test", returns: 0 }).execute();
+        if (fails) throw new Error("refused");
+        return nonce;
+      });
+    const states = async (...all: Promise<string>[]) => (await Promise.allSettled(all)).map(({ status }) => status);
+    const ticks = async () => (await store.progress())!.ticks;
+    const isSpent = (nonce: string) => store.metered.isSpent([{ keyId: "0x01", nonce }]);
+    const before = await ticks();
+    expect(await states(spend("a"), spend("b", true), spend("c"))).to.deep.equal([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    expect(await ticks()).to.equal(before + 1);
+    expect([await isSpent("a"), await isSpent("b"), await isSpent("c")]).to.deep.equal([true, false, true]);
+    // If all fail, nothing is written.
+    expect(await states(spend("d", true), spend("a"))).to.deep.equal(["rejected", "rejected"]);
+    expect([await ticks(), await isSpent("d")]).to.deep.equal([before + 1, false]);
+  });
+
   it("spends a token for the first of its requests in one turn, with the rule of that request", async () => {
     const rule = { ...TERMS.routes[0]!.rule, base: 1_500n };
     const options = meteredOptions(merchant, url, "");
