@@ -3,6 +3,7 @@ import { SottoError } from "@sotto/protocol";
 import { rejection } from "@sotto/test-kit/rejection";
 import { MemoryStore, type StoreChange } from "@sotto/wallet";
 import { expect } from "chai";
+import { ChargeCounters } from "../src/purchase/charges.ts";
 import {
   assertLimits,
   assertSpendable,
@@ -160,6 +161,24 @@ describe("spending limits", () => {
       dayEnds: NEXT_DAY,
     });
     expect((await spendingLeft(store, { perHour: 10n }, { now: NEXT_HOUR, host: HOST })).hour).to.equal(3n);
+  });
+
+  it("are left for whichever of payments and charges has spent more", async () => {
+    const limits = { perHour: 20n, perDay: 30n, perHost: 40n, ...tool("fetch_paid", 50n) };
+    await spend(limits, 6n);
+    const charges = await ChargeCounters.open(store);
+    const left = async () => {
+      const { hour, day, host, tool: ofTool } = await spendingLeft(store, limits, { now: NOW, host: HOST });
+      return [hour, day, host, ofTool];
+    };
+    expect(await left()).to.deep.equal([14n, 24n, 34n, 44n]);
+    const place = reservationAt(NOW, HOST, limits);
+    await store.batch(charges.reserve(limits, 9n, place));
+    expect(await left()).to.deep.equal([11n, 21n, 31n, 41n]);
+    await store.batch(charges.lower(4n, place));
+    expect(await left()).to.deep.equal([14n, 24n, 34n, 44n]);
+    await store.batch(charges.reserve({}, 100n, place));
+    expect(await left()).to.deep.equal([0n, 0n, 0n, 0n]);
   });
 
   it("let one of two concurrent reservations pass, for each limit that they share", async () => {

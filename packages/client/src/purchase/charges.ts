@@ -2,13 +2,12 @@ import type { Store, StoreChange } from "@sotto/wallet";
 import {
   assertRoom,
   assertWithinLimit,
+  CHARGES,
   type Count,
   countsOf,
   type Reservation,
   type SpendingLimits,
 } from "./limits.ts";
-
-const FOLDER = "charged";
 
 /**
  * What servers charged for requests that were paid with tokens, by hour, day, host and tool. The same limits apply as to
@@ -24,7 +23,7 @@ export class ChargeCounters {
 
   /** Reads the counters of a store. */
   static async open(store: Store): Promise<ChargeCounters> {
-    const records = await store.list(`${FOLDER}/`);
+    const records = await store.list(`${CHARGES}/`);
     return new ChargeCounters(new Map(records.map(({ key, value }) => [key, BigInt(String(value))])));
   }
 
@@ -50,7 +49,7 @@ export class ChargeCounters {
   }
 
   #countersOf(limits: SpendingLimits, place: Reservation): (Count & { readonly spent: bigint })[] {
-    return countsOf(limits, place, FOLDER).map((count) => ({ ...count, spent: this.#spent.get(count.key) ?? 0n }));
+    return countsOf(limits, place, CHARGES).map((count) => ({ ...count, spent: this.#spent.get(count.key) ?? 0n }));
   }
 
   #add(amount: bigint, place: Reservation): StoreChange[] {

@@ -122,11 +122,16 @@ export interface Count {
   readonly ends: number;
 }
 
+/** Folder of the counters of payments in the store. */
+const PAYMENTS = "spending";
+/** Folder of the counters of charges. */
+export const CHARGES = "charged";
+
 /**
  * The counters of a reservation. Those of the day come first, so that an agent does not wait an hour in vain.
  * @param folder of their keys in the store
  */
-export function countsOf(limits: SpendingLimits, place: Reservation, folder = "spending"): Count[] {
+export function countsOf(limits: SpendingLimits, place: Reservation, folder: string): Count[] {
   const { hour, tool } = place;
   const host = limitHost(place.host);
   const day = hour.slice(0, 10);
@@ -168,9 +173,14 @@ interface Counter extends Count {
   readonly version: number;
 }
 
-async function readCounts(store: Store, limits: SpendingLimits, place: Reservation): Promise<Counter[]> {
+async function readCounts(
+  store: Store,
+  limits: SpendingLimits,
+  place: Reservation,
+  folder = PAYMENTS,
+): Promise<Counter[]> {
   const counters: Counter[] = [];
-  for (const count of countsOf(limits, place)) counters.push({ ...count, ...(await read(store, count.key)) });
+  for (const count of countsOf(limits, place, folder)) counters.push({ ...count, ...(await read(store, count.key)) });
   return counters;
 }
 
@@ -294,17 +304,24 @@ export interface SpendingLeft {
   readonly dayEnds: number;
 }
 
-/** What is left of these limits at `now` (ms) for a payment to this host. Reserves nothing. */
+/**
+ * What is left of these limits at `now` (ms) for this host: of payments or of what was charged for requests that tokens paid,
+ * whichever has less left. Reserves nothing.
+ */
 export async function spendingLeft(
   store: Store,
   limits: SpendingLimits,
   { now, host }: { readonly now: number; readonly host: string },
 ): Promise<SpendingLeft> {
-  const counters = await readCounts(store, limits, reservationAt(now, host, limits));
-  const of = (wanted: Count["kind"]) => counters.find(({ kind }) => kind === wanted);
+  const place = reservationAt(now, host, limits);
+  const payments = await readCounts(store, limits, place);
+  const charges = await readCounts(store, limits, place, CHARGES);
+  const of = (wanted: Count["kind"], counters = payments) => counters.find(({ kind }) => kind === wanted);
   const left = (wanted: Count["kind"]) => {
-    const counter = of(wanted);
-    return counter?.limit === undefined ? undefined : rest(counter.limit, counter.spent);
+    const { limit, spent = 0n } = of(wanted) ?? {};
+    const { spent: charged = 0n } = of(wanted, charges) ?? {};
+    const chargedMore = charged > spent;
+    return limit === undefined ? undefined : rest(limit, chargedMore ? charged : spent);
   };
   return {
     hour: left("hour"),

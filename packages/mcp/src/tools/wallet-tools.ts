@@ -66,21 +66,21 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
           const { limits } = agent;
           const left = await limitsLeft(wallet, limits, token, undefined);
           const { hosts, tools } = await namedLeft(wallet, limits, token);
-          const charges = await listCharges(wallet);
-          const chargedAt = (origin: string) =>
-            charges.reduce((sum, each) => (each.origin === origin ? sum + each.charge : sum), 0n);
+          const charged = new Map<string, bigint>();
+          for (const { origin, charge } of await listCharges(wallet))
+            charged.set(origin, (charged.get(origin) ?? 0n) + charge);
           const prepaid = (await listPrepaid(wallet)).map(({ origin, unspent, underway, stopped }) => ({
             origin: quoted(origin, 259),
             unspent: amountOf(unspent, token),
             underway: amountOf(underway, token),
-            charged: amountOf(chargedAt(origin), token),
+            charged: amountOf(charged.get(origin) ?? 0n, token),
             stopped: stopped?.code ?? null,
           }));
           const text = [
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
-            ...prepaid.map(({ origin, unspent, charged, stopped }) => {
+            ...prepaid.map(({ origin, unspent, charged: sum, stopped }) => {
               const state = stopped === null ? "" : `, stopped: ${stopped}`;
-              const metered = charged.amount === "0" ? "" : `; charged for metered requests: ${inWords(charged)}`;
+              const metered = sum.amount === "0" ? "" : `; charged for metered requests: ${inWords(sum)}`;
               return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}${metered}.`;
             }),
             limitsInWords(left),
