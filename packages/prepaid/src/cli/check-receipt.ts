@@ -2,6 +2,7 @@ import {
   CliError,
   type Command,
   type Context,
+  counted,
   money,
   printable,
   readConfig,
@@ -49,17 +50,17 @@ export const prepaidCheckReceipt: Command = {
   async run(context) {
     const files = context.args.texts("terms");
     const file = context.args.optional(0);
-    const counted = countsOf(context.args.texts("units"));
+    const counts = countsOf(context.args.texts("units"));
     const others = context.args.texts("against");
     if (others.length > 0 && file === undefined) throw usage("--against needs FILE: the receipt to compare with");
-    if (counted !== undefined && (file === undefined || others.length > 0))
+    if (counts !== undefined && (file === undefined || others.length > 0))
       throw usage("--units needs FILE, without --against: the counts are of one request");
     const receipts = file === undefined ? undefined : [file, ...others].map(readReceipt);
     if (receipts !== undefined && files.length > 0)
-      return resultOf(context, checkCharges(receipts, await readTerms(files), counted));
+      return resultOf(context, checkCharges(receipts, await readTerms(files), counts));
     return withWallet(context, false, async ({ wallet }) => {
       const terms = files.length > 0 ? await readTerms(files) : (await keptTerms(wallet)).map((signed) => signed.terms);
-      return resultOf(context, checkCharges(receipts ?? (await keptReceipts(wallet)), terms, counted));
+      return resultOf(context, checkCharges(receipts ?? (await keptReceipts(wallet)), terms, counts));
     });
   },
 };
@@ -117,14 +118,14 @@ const AGAINST: Readonly<Record<Contradiction["kind"], string>> = {
 };
 
 function resultOf(context: Context, { charges, contradictions }: CheckedCharges) {
-  const found = contradictions.map(({ kind }) => AGAINST[kind]);
+  const found = new Set(contradictions.map(({ kind }) => AGAINST[kind]));
   const unsigned = charges.filter(({ signed }) => !signed).length;
   const unknown = charges.filter(({ signed, ruleKnown }) => signed && !ruleKnown).length;
   const differing = charges.flatMap((each) => each.differing);
   const problems = [
     ...found,
-    ...(unsigned > 0 ? [`${unsigned} receipts are not signed by a receipt key of the terms`] : []),
-    ...(unknown > 0 ? [`the rule of ${unknown} receipts is in no terms`] : []),
+    ...(unsigned > 0 ? [`not signed by a receipt key of the terms: ${counted(unsigned, "receipt")}`] : []),
+    ...(unknown > 0 ? [`charged by a rule that is in no terms: ${counted(unknown, "receipt")}`] : []),
     ...(differing.length > 0 ? [`the receipt counts other units than you: ${differing.join(", ")}`] : []),
   ];
   if (problems.length > 0)
@@ -135,6 +136,8 @@ function resultOf(context: Context, { charges, contradictions }: CheckedCharges)
   const sum = charges.reduce((total, { receipt }) => total + receipt.receipt.charge, 0n);
   return {
     json: { valid: true, receipts: charges.map(({ receipt }) => receiptFields(receipt, config)) },
-    text: [`${charges.length} receipts are signed and follow from their rules; they charge ${money(sum, config)}`],
+    text: [
+      `${counted(charges.length, "receipt")} checked: signed, and charged by the signed rules; the sum is ${money(sum, config)}`,
+    ],
   };
 }

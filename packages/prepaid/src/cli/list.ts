@@ -1,4 +1,14 @@
-import { amountFields, type Command, type Config, listed, money, printable, usage, withWallet } from "@sotto/cli-kit";
+import {
+  amountFields,
+  type Command,
+  type Config,
+  counted,
+  listed,
+  money,
+  printable,
+  usage,
+  withWallet,
+} from "@sotto/cli-kit";
 import { csvOf } from "@sotto/wallet/receipts";
 import {
   type ChargeEvent,
@@ -61,9 +71,9 @@ export const chargesCsv = (charges: readonly PrepaidCharge[], config: Pick<Confi
     }),
   );
 
-/** A charge in the output of `--json`. */
-export const chargeFields = (
-  { origin, method, target, units, charge, change, receipt }: ChargeEvent,
+/** What a receipt says, in the output of `--json`. */
+const chargedFields = (
+  { origin, method, target, units, charge, change }: Omit<ChargeEvent, "receipt">,
   config: Config,
 ) => ({
   origin,
@@ -72,22 +82,19 @@ export const chargeFields = (
   units: Object.fromEntries(Object.entries(units).map(([name, count]) => [name, String(count)])),
   charge: amountFields(charge, config),
   change: amountFields(change, config),
-  receipt: JSON.parse(receipt) as unknown,
+});
+
+/** A charge in the output of `--json`. */
+export const chargeFields = (event: ChargeEvent, config: Config) => ({
+  ...chargedFields(event, config),
+  receipt: JSON.parse(event.receipt) as unknown,
 });
 
 /** A receipt in the output of `--json`. */
-export const receiptFields = ({ receipt }: SignedReceipt, config: Config) => {
-  const { origin, method, target, units, charge, change, epoch } = receipt;
-  return {
-    origin,
-    method,
-    target,
-    epoch,
-    units: Object.fromEntries(Object.entries(units).map(([name, count]) => [name, String(count)])),
-    charge: amountFields(charge, config),
-    change: amountFields(change, config),
-  };
-};
+export const receiptFields = ({ receipt }: SignedReceipt, config: Config) => ({
+  ...chargedFields(receipt, config),
+  epoch: receipt.epoch,
+});
 
 const jsonOf = (
   { origin, unspent, stopped, packs, change, underway }: PrepaidOrigin,
@@ -103,12 +110,17 @@ const jsonOf = (
   packs: packs.map((pack) => packFields(pack, config)),
 });
 
-function textOf(found: readonly PrepaidOrigin[], charges: readonly PrepaidCharge[], config: Config): string[] {
+/** The list for people. */
+export function textOf(
+  found: readonly PrepaidOrigin[],
+  charges: readonly PrepaidCharge[],
+  config: Pick<Config, "decimals" | "symbol">,
+): string[] {
   const rows = found.flatMap(({ origin, packs }) =>
     packs.map(({ state, left, count, value, epoch }) => [
       printable(origin),
       state,
-      `${left} of ${count} tokens`,
+      `${left} of ${counted(count, "token")}`,
       money(value, config),
       epoch,
     ]),
@@ -117,7 +129,7 @@ function textOf(found: readonly PrepaidOrigin[], charges: readonly PrepaidCharge
     change.map(({ value, epoch, count }) => [
       printable(origin),
       "change",
-      `${count} tokens`,
+      counted(count, "token"),
       money(value, config),
       epoch,
     ]),
@@ -127,7 +139,7 @@ function textOf(found: readonly PrepaidOrigin[], charges: readonly PrepaidCharge
     const sum = own.reduce((total, { charge }) => total + charge, 0n);
     const open = each.underway === 0n ? "" : `; ${money(each.underway, config)} are underway`;
     if (own.length === 0 && open === "") return [];
-    return [`${printable(each.origin)} charged ${money(sum, config)} for ${own.length} requests${open}`];
+    return [`${printable(each.origin)} charged ${money(sum, config)} for ${counted(own.length, "request")}${open}`];
   });
   const stops = found.flatMap(({ origin, stopped }) =>
     stopped === undefined ? [] : [`stopped at ${printable(origin)}: ${printable(stopped.message)}`],

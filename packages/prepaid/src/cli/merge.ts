@@ -1,4 +1,4 @@
-import { amountFields, type Command, money, printable, serviceOf, toUrl, withWallet } from "@sotto/cli-kit";
+import { amountFields, type Command, counted, money, printable, serviceOf, toUrl, withWallet } from "@sotto/cli-kit";
 import { MAX_AMOUNT, SottoError } from "@sotto/protocol";
 import { mergePrepaid, prepaid } from "../client.ts";
 import { chargeFields } from "./list.ts";
@@ -33,7 +33,7 @@ export const prepaidMerge: Command = {
         },
         text: [
           ...charges.map(({ origin: at, charge }) => `${printable(at)} charged ${money(charge, config)}`),
-          `${money(sum, config)} of change and ${swaps} swaps arrived; ${open} requests are open`,
+          `${money(sum, config)} of change and ${counted(swaps, "swap")} arrived; still open: ${counted(open, "request")}`,
         ],
       };
     });

@@ -45,6 +45,14 @@ describe("sotto prepaid check-receipt", () => {
       "3000",
       { input: "1200", output: "4500" },
     ]);
+    const text = await home.run([
+      "prepaid",
+      "check-receipt",
+      receiptFile("good.json"),
+      "--terms",
+      await termsFile("terms.json"),
+    ]);
+    expect(text.stdout).to.match(/^1 receipt checked: signed, and charged by the signed rules; the sum is /);
     const counted = ["--units", "input=1200", "--units", "output=4500"];
     const again = await check(receiptFile("good.json"), "--terms", await termsFile("terms.json"), ...counted);
     expect(again.code).to.equal(0);
@@ -83,6 +91,16 @@ describe("sotto prepaid check-receipt", () => {
       [one, "--against", other, ...terms, "--units", "input=1200"],
     ])
       expect(errorOf(await check(...args)).code).to.equal("USAGE");
+  });
+
+  it("names each kind of contradiction once", async () => {
+    const dear = { charge: 3100n, change: 6900n };
+    const [one, other] = [
+      receiptFile("dear.json", dear),
+      receiptFile("next.json", { ...dear, token: `0x${"12".repeat(32)}` }),
+    ];
+    const ended = await check(one, "--against", other, "--terms", await termsFile("terms.json"));
+    expect(errorOf(ended).message).to.equal("the charge of a receipt does not follow from its rule and units");
   });
 
   it("names two signed rules for one month", async () => {

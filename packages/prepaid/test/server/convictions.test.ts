@@ -171,7 +171,7 @@ overDatabases("a merchant that is checked by its receipts", EVERY_DATABASE, (new
     const good = await receiptOf(server, owned!);
     const forged = { ...good, receipt: { ...good.receipt, charge: 4_000n, change: 6_000n } };
     const said = await check([good, forged], [signed]);
-    expect(said).to.include("1 receipts are not signed by a receipt key");
+    expect(said).to.include("not signed by a receipt key of the terms: 1 receipt");
     expect(said).to.not.match(/does not follow|two different/);
   });
 
