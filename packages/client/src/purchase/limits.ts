@@ -305,8 +305,8 @@ export interface SpendingLeft {
 }
 
 /**
- * What is left of these limits at `now` (ms) for this host: of payments or of what was charged for requests that tokens paid,
- * whichever has less left. Reserves nothing.
+ * What is left of these limits at `now` (ms) for this host: for payments or for requests that tokens pay, the smaller of the two.
+ * Reserves nothing.
  */
 export async function spendingLeft(
   store: Store,
