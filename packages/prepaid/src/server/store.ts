@@ -301,7 +301,7 @@ export class PrepaidStore {
   }
 }
 
-/** Undoes what a failed action of a transaction has written. @throws if the transaction cannot go on */
+/** Undoes what a failed action of a transaction has written. @throws if the transaction cannot continue */
 async function inSavepoint<T>(
   db: Kysely<PrepaidSchema>,
   action: (db: Kysely<PrepaidSchema>) => Promise<T>,
