@@ -1,14 +1,13 @@
 // A merchant with metered routes: the real paywall on Node's HTTP server, which charges for each word.
 
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createMeteredTerms } from "@sotto/local/merchant/metered-terms";
 import { createPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
 import { type MeteredRule, meteredValues } from "@sotto/prepaid";
 import { metered, meteredCredit, prepaid } from "@sotto/prepaid/server";
-import type { PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
@@ -26,15 +25,14 @@ export const WORDS: MeteredRule = {
 /** A running server. */
 export interface MeteredServer {
   readonly url: string;
-  readonly events: readonly PaywallEvent[];
   /** Total of the payments that the merchant received on chain, base units. */
   received(): Promise<bigint>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a server whose `/words/N` writes N words, with `?stream` one after the other, and with `?fail` answers 500. It charges by
- * {@link WORDS}.
+ * Opens a server whose `/words/N` counts N words by {@link WORDS}. With `?stream` it sends each as it is counted, with
+ * `?stream&leave=K` it waits after K words until the client leaves, and with `?fail` it answers 500.
  */
 export async function openMeteredServer(world: WorldPlace): Promise<MeteredServer> {
   const { account, paywall: options, received } = await openMerchant(world);
@@ -52,28 +50,25 @@ export async function openMeteredServer(world: WorldPlace): Promise<MeteredServe
     guard: join(folder, "guard"),
   });
   const credit = meteredCredit({ prepaid: tokens, ...(await createMeteredTerms(account, { ...place, routes })) });
-  const { cap, grain } = WORDS;
-  const events: PaywallEvent[] = [];
+  const { cap, grain, units } = WORDS;
+  const words = units.map(({ name, price }) => [name, { price }]);
   const paywall = sotto({
     ...options,
     origin,
-    price: 1_000n,
-    routes: [{ path: "/words/*", method: "GET", price: metered({ cap, grain, units: { words: { price: 1_000n } } }) }],
+    price: metered({ cap, grain, units: Object.fromEntries(words) }),
     store: `sqlite:${join(folder, "payments.sqlite")}`,
     methods: [tokens, credit],
-    onEvent: (event) => events.push(event),
   });
   await paywall.ready;
   app.use(paywall);
   app.get("/words/:count", async (request, response) => {
-    const streams = request.query["stream"] !== undefined;
+    const { stream, leave } = request.query;
     for (let word = 1; word <= Number(request.params.count); word += 1) {
       if (request.payment?.meter?.add({ words: 1 }) === false) break;
-      if (streams) {
-        response.write(`word ${word}\n`);
-        await sleep(5);
-        // The client has left.
-        if (response.destroyed) return;
+      if (stream !== undefined) response.write(`word ${word}\n`);
+      if (word === Number(leave)) {
+        await once(response, "close");
+        return;
       }
     }
     if (request.query["fail"] !== undefined) response.status(500);
@@ -81,7 +76,6 @@ export async function openMeteredServer(world: WorldPlace): Promise<MeteredServe
   });
   return {
     url: origin,
-    events,
     received,
     async close() {
       server.closeAllConnections();

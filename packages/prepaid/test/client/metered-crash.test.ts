@@ -31,7 +31,7 @@ describe("a client that dies while it pays metered requests and merges their cha
   async function open() {
     const disk = new MemoryStore();
     const scene = await MeteredWorld.open({ seed: SEED, store: disk });
-    // A charge of 1 gives change that can be swapped.
+    // Two charges of 1 leave change of 5+2+2 each: 5+5 can be swapped.
     scene.merchant.units = {};
     return { disk, scene };
   }
@@ -56,7 +56,7 @@ describe("a client that dies while it pays metered requests and merges their cha
       const after = n >= writes;
       const title = `${after ? "after" : "before"} write ${n % writes} of ${writes}`;
       const { disk, scene } = await open();
-      // How often the background writes may differ, so that a few of the last writes may not exist.
+      // The background also writes, in another order each time: a process may end before its last writes, and then does not die.
       await live(scene, dyingStore(disk, n % writes, after)).catch(() => undefined);
 
       // A new process with what is on disk: the same calls resume.
@@ -71,7 +71,7 @@ describe("a client that dies while it pays metered requests and merges their cha
       expect(await scene.paid(), title).to.equal(scene.merchant.charged() + unspent);
       expect(underway, title).to.equal(0n);
       expect((await prepaidBookOf(scene.payer.store)).metered.swaps(), title).to.deep.equal([]);
-      // No token is shown twice, unless the server does not know it.
+      // Each process pays each path at most once.
       expect(scene.merchant.rows.size, title).to.be.within(2, 4);
     }
   });
