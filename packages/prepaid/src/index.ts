@@ -122,13 +122,11 @@ export {
   parseChangeAnswer,
   parseChangeRequest,
   parseChargeHeader,
-  parseRuleHeader,
   parseSwapAnswer,
   parseSwapRequest,
   parseTermsAnswer,
   type SwapRequest,
   swapHash,
-  swapTokens,
   type WireMeteredOffer,
 } from "./core/metered/wire.ts";
 export {

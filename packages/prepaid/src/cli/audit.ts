@@ -1,22 +1,24 @@
 import { existsSync } from "node:fs";
 import { amountFields, CliError, type Command, type Config, listed, money, readConfig, usage } from "@sotto/cli-kit";
+import { PrepaidError } from "../client.ts";
 import type { Audit, KeyAudit } from "../server/metered/audit.ts";
 import { readSchedule } from "./files.ts";
 
 export const prepaidAudit: Command = {
   name: "prepaid audit",
-  summary: "Adds up a server's store of prepaid tokens, and names what does not add up.",
+  summary: "Adds up the store of a server's prepaid tokens, and names what does not add up.",
   positionals: [],
   options: {
     store: { value: "STORE", help: "the store of the resource server: sqlite:PATH or postgres://.." },
-    schedules: { value: "LIST", help: "the server's schedules: comma-separated files, signed or not" },
+    schedules: { value: "LIST", help: "all schedules of the server: comma-separated files, signed or not" },
   },
   details: [
-    "For each key, what was sold, signed as change and signed in swaps is what was redeemed, spent for metered requests, spent",
-    "in swaps, and not spent. It needs no secret. Run the server's version of sotto: it opens the store as the server does.",
-    "Tokens are deleted a day after their key was closed, and are not in the sums then.",
+    "For each key, the tokens that were signed (sold, as change or in swaps) must be those that were spent (for exact prices, for",
+    "metered requests or in swaps) plus those that were not. If something does not add up, the command names it and ends with",
+    "exit code 7. It needs no secret. Run the same version of sotto as the server, because both update an older store. A day after a",
+    "key was closed, its tokens are deleted and no longer counted.",
   ],
-  async run({ args, home }) {
+  async run({ args, home, output }) {
     const config = readConfig(home);
     const url = parseStore(args.required("store"));
     const schedules = args
@@ -24,7 +26,10 @@ export const prepaidAudit: Command = {
       .split(",")
       .map((path) => readSchedule(path.trim()));
     const audit = await auditOf(url, schedules);
-    return { json: jsonOf(audit, config), text: textOf(audit, config) };
+    const result = { json: jsonOf(audit, config), text: textOf(audit, config) };
+    if (audit.problems.length === 0) return result;
+    output.result(result);
+    throw new PrepaidError("PREPAID_AUDIT_FAILED", `the store does not add up: ${audit.problems.join("; ")}`);
   },
 };
 
@@ -33,12 +38,12 @@ function parseStore(url: string): string {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path === undefined && !/^postgres(ql)?:\/\//.test(url))
     throw usage("--store must be sqlite:PATH or postgres://USER@HOST/DATABASE");
-  // Opening it would create it.
+  // Opening a file that does not exist would create it.
   if (path !== undefined && !existsSync(path)) throw new CliError("FILE_UNREADABLE", `${path} does not exist`);
   return url;
 }
 
-/** Other commands do not load the server. */
+/** Loads the server's code only now, so that other commands start faster. */
 async function auditOf(url: string, schedules: readonly ReturnType<typeof readSchedule>[]): Promise<Audit> {
   const [{ Keyring }, { PrepaidStore }, { auditStore }] = await Promise.all([
     import("../server/keyring.ts"),

@@ -63,7 +63,8 @@ export const prepaidKeys: Command = {
   async run(context) {
     const { args, home, output, signal } = context;
     const config = readConfig(home);
-    const before = readExtended(args.text("extend"), config);
+    const extended = args.text("extend");
+    const before = extended === undefined ? undefined : readKeyFolder(extended, config);
     const plan = planOf(args, before);
     const wallet = await walletOf(context, config, before);
     const folder = args.required("out");
@@ -113,15 +114,14 @@ interface Plan {
   readonly values: readonly bigint[];
 }
 
-/** The keys that are extended, and the schedule that was made with them. */
-interface Extended {
+/** The keys of a folder, and the schedule that was made with them. */
+interface KeyFolder {
   readonly keys: PrepaidKeyFile;
   readonly schedule: PrepaidSchedule;
 }
 
 /** @throws CliError FILE_UNREADABLE, KEY_FILE_UNSAFE, REFUSED */
-function readExtended(folder: string | undefined, config: Config): Extended | undefined {
-  if (folder === undefined) return undefined;
+export function readKeyFolder(folder: string, config: Config): KeyFolder {
   const path = join(folder, "keys.json");
   const keys = readKeys(path);
   if (keys === undefined) throw new CliError("FILE_UNREADABLE", `${path} does not exist`);
@@ -132,7 +132,7 @@ function readExtended(folder: string | undefined, config: Config): Extended | un
 }
 
 /** @throws CliError USAGE */
-function planOf(args: Arguments, before: Extended | undefined): Plan {
+function planOf(args: Arguments, before: KeyFolder | undefined): Plan {
   const origin = args.text("origin") ?? before?.keys.origin ?? args.required("origin");
   const now = epochOf(Date.now());
   const known = before?.keys.keys ?? [];
@@ -187,7 +187,7 @@ function parseValues(list: string | undefined): readonly bigint[] | undefined {
 async function walletOf(
   { args, environment }: Context,
   { chainId }: Config,
-  before: Extended | undefined,
+  before: KeyFolder | undefined,
 ): Promise<Address> {
   const wallet =
     args.address("wallet") ??

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Arguments, CliError, type Command, named, readConfig, usage } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
 import {
+  assertMeteredTerms,
   assertMeteredValues,
   epochOf,
   laterEpoch,
@@ -15,8 +16,8 @@ import {
   type ReceiptSecret,
   receiptKeyOf,
 } from "../index.ts";
-import { readKeys, readReceiptKeys, readRoutes, readSchedule, writeReceiptKeys, writeTerms } from "./files.ts";
-import { makeFolder } from "./keys.ts";
+import { readReceiptKeys, readRoutes, writeReceiptKeys, writeTerms } from "./files.ts";
+import { makeFolder, readKeyFolder } from "./keys.ts";
 
 export const prepaidTerms: Command = {
   name: "prepaid terms",
@@ -35,8 +36,8 @@ export const prepaidTerms: Command = {
   details: [
     "A rule has base, units, cap and grain in base units, as the server's price has them. Every value from the grain to the",
     "cap needs a key in each month. Nothing is sent. Next, sign the terms with `sotto prepaid sign --terms`.",
-    "Never sign two rules for one route and month: payers compare them. If DIR of --keys has a receipts.json, its keys are",
-    "used again, so that a month has one receipt key.",
+    "Never sign two rules for one route and month: payers compare them. The keys of a receipts.json in DIR of --out, or else in",
+    "DIR of --keys, are used again, so that a month has one receipt key.",
   ],
   async run({ args, home }) {
     const config = readConfig(home);
@@ -44,25 +45,22 @@ export const prepaidTerms: Command = {
     const [keysFolder, folder] = [args.required("keys"), args.required("out")];
     const [receiptsPath, termsPath] = [join(folder, "receipts.json"), join(folder, "terms.json")];
     if (existsSync(termsPath)) throw new CliError("FILE_EXISTS", `${termsPath} exists; choose another --out`);
-    const keysPath = join(keysFolder, "keys.json");
-    const keys = readKeys(keysPath);
-    if (keys === undefined) throw new CliError("FILE_UNREADABLE", `${keysPath} does not exist`);
-    const { wallet, chainId, pool, origin } = readSchedule(join(keysFolder, "schedule.json"));
-    if (chainId !== config.chainId || pool !== config.pool || origin !== keys.origin)
-      throw new CliError("REFUSED", `the schedule in ${keysFolder} is for another chain, pool or origin`);
-    const routes = readRoutes(args.required("routes"));
+    const { keys, schedule } = readKeyFolder(keysFolder, config);
+    const { wallet, chainId, pool, origin } = schedule;
+    const routesPath = args.required("routes");
+    const routes = readRoutes(routesPath);
     const epochs = epochsOf(months, routes, keys);
-    const before = readReceiptKeys(join(keysFolder, "receipts.json"));
-    if (before !== undefined && before.origin !== origin)
-      throw new CliError("REFUSED", `the receipt keys in ${keysFolder} are for ${before.origin}, not for ${origin}`);
-    const file = { origin, keys: secretsOf(epochs, before) };
-    makeFolder(folder);
-    keepReceiptKeys(receiptsPath, file, epochs);
-    const terms: MeteredTerms = {
+    const before = readReceiptKeysOf(origin, join(keysFolder, "receipts.json"));
+    const kept = readReceiptKeysOf(origin, receiptsPath);
+    if (kept !== undefined) assertKept(receiptsPath, kept, epochs, before);
+    const secrets = kept?.keys ?? secretsOf(epochs, before);
+    const terms = parseTerms(routesPath, {
       ...{ wallet, chainId, pool, origin, routes },
       firstEpoch: epochs[0]!,
-      receiptKeys: epochs.map((epoch) => receiptKeyOf(file.keys.find((key) => key.epoch === epoch)!.secret)),
-    };
+      receiptKeys: epochs.map((epoch) => receiptKeyOf(secretOf(secrets, epoch)!)),
+    });
+    makeFolder(folder);
+    if (kept === undefined) writeReceiptKeys(receiptsPath, { origin, keys: secrets });
     writeTerms(termsPath, terms);
     return {
       json: { receiptKeys: receiptsPath, terms: termsPath, wallet, origin, epochs, routes: routes.length },
@@ -114,6 +112,27 @@ function epochsOf(
   return first < 0 ? wanted : wanted.slice(0, first);
 }
 
+/** Checks the terms before anything is written. @throws CliError FILE_UNREADABLE */
+function parseTerms(routesPath: string, terms: MeteredTerms): MeteredTerms {
+  try {
+    return assertMeteredTerms(terms);
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw new CliError("FILE_UNREADABLE", `${routesPath}: ${cause.message}`, {}, { cause });
+  }
+}
+
+/** @returns undefined if the file does not exist @throws CliError REFUSED, KEY_FILE_UNSAFE, FILE_UNREADABLE */
+function readReceiptKeysOf(origin: string, path: string): ReceiptKeyFile | undefined {
+  const file = readReceiptKeys(path);
+  if (file !== undefined && file.origin !== origin)
+    throw new CliError("REFUSED", `the receipt keys in ${path} are for ${file.origin}, not for ${origin}`);
+  return file;
+}
+
+const secretOf = (secrets: readonly ReceiptSecret[], month: string): Uint8Array | undefined =>
+  secrets.find(({ epoch }) => epoch === month)?.secret;
+
 /** Keys for these months, the earlier ones included. */
 function secretsOf(epochs: readonly string[], before: ReceiptKeyFile | undefined): readonly ReceiptSecret[] {
   const ended = laterEpoch(epochOf(Date.now()), -2);
@@ -122,12 +141,25 @@ function secretsOf(epochs: readonly string[], before: ReceiptKeyFile | undefined
   return [...old, ...added.map((epoch) => ({ epoch, secret: new Uint8Array(randomBytes(32)) }))];
 }
 
-/** Writes receipts.json, unless it has the keys already. @throws CliError FILE_EXISTS */
-function keepReceiptKeys(path: string, file: ReceiptKeyFile, epochs: readonly string[]): void {
-  const existing = readReceiptKeys(path);
-  const secretOf = ({ keys }: ReceiptKeyFile, epoch: string) =>
-    Buffer.from(keys.find((key) => key.epoch === epoch)?.secret ?? []).toString("hex");
-  if (existing === undefined) writeReceiptKeys(path, file);
-  else if (epochs.some((epoch) => secretOf(existing, epoch) !== secretOf(file, epoch)))
-    throw new CliError("FILE_EXISTS", `${path} exists and lacks keys for these months; choose another --out`);
+/**
+ * Checks the receipt keys that stand at --out, which are kept because their receipts may be out.
+ * @param before those beside keys.json
+ * @throws CliError FILE_EXISTS if a month has no key; REFUSED if a month has two
+ */
+function assertKept(
+  path: string,
+  kept: ReceiptKeyFile,
+  epochs: readonly string[],
+  before: ReceiptKeyFile | undefined,
+): void {
+  for (const epoch of epochs) {
+    const [secret, other] = [secretOf(kept.keys, epoch), secretOf(before?.keys ?? [], epoch)];
+    if (secret === undefined)
+      throw new CliError(
+        "FILE_EXISTS",
+        `${path} exists and has no key for ${epoch}; move it beside keys.json, so that its keys are used again`,
+      );
+    if (other !== undefined && receiptKeyOf(other) !== receiptKeyOf(secret))
+      throw new CliError("REFUSED", `${path} has another key for ${epoch} than the receipts.json beside keys.json`);
+  }
 }

@@ -109,6 +109,11 @@ export const PREPAID_ERRORS = {
     cause: "The merchant charged wrongly, or the terms or counts are those of another request.",
     exit: "invalid",
   },
+  PREPAID_AUDIT_FAILED: {
+    means: "The store of a server's prepaid tokens does not add up. The message names each contradiction.",
+    cause: "A schedule was left out of `--schedules`, the store lost or gained rows, or somebody else has its keys.",
+    exit: "invalid",
+  },
   PREPAID_CHANGE_REFUSED: {
     means:
       "The server refuses the change of a metered request or the tokens of a swap. Prepaid tokens are stopped at its origin. " +

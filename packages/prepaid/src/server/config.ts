@@ -10,6 +10,7 @@ import {
   laterEpoch,
   MAX_PREPAID_KEY_FILE_BYTES,
   type PrepaidKeyFile,
+  type PrepaidMerchant,
   prepaidChallengeDigest,
   type SignedSchedule,
 } from "../index.ts";
@@ -31,11 +32,15 @@ export interface PrepaidConfig {
   readonly workers: number;
 }
 
-/** The paywall's own options that tokens depend on. */
-export interface PrepaidTerms {
+/** The paywall's own options that signed statements must name. */
+export interface MerchantOptions {
   readonly origin: string;
   readonly wallet: string;
   readonly deployment: Deployment;
+}
+
+/** The paywall's own options that tokens depend on. */
+export interface PaywallParts extends MerchantOptions {
   readonly storeUrl: string;
 }
 
@@ -69,16 +74,26 @@ export function decodeOption<T>(where: string, action: () => T): T {
   }
 }
 
-function parseSchedule(option: unknown, where: string, terms: PrepaidTerms): SignedSchedule {
+/** Checks that a signed statement is of this paywall's merchant and deployment. @throws PaywallError INVALID_OPTION */
+export function assertMerchant(
+  { origin, wallet, chainId, pool }: PrepaidMerchant,
+  where: string,
+  { deployment, ...merchant }: MerchantOptions,
+): void {
+  for (const [what, found, expected] of [
+    ["origin", origin, merchant.origin],
+    ["wallet", wallet, merchant.wallet],
+    ["chain", chainId, deployment.chainId],
+    ["pool", pool, deployment.pool],
+  ] as const)
+    if (found !== expected)
+      throw invalidOption(`${where} is for the ${what} ${found}, but this paywall has ${expected}`);
+}
+
+function parseSchedule(option: unknown, where: string, parts: MerchantOptions): SignedSchedule {
   const content = readJsonOption(option, where);
   const signed = decodeOption(where, () => decodeSignedSchedule(content));
-  const { origin, wallet, chainId, pool } = signed.schedule;
-  const differs = (what: string, found: unknown, expected: unknown) =>
-    invalidOption(`${where} is for the ${what} ${String(found)}, but this paywall has ${String(expected)}`);
-  if (origin !== terms.origin) throw differs("origin", origin, terms.origin);
-  if (wallet !== terms.wallet) throw differs("wallet", wallet, terms.wallet);
-  if (chainId !== terms.deployment.chainId) throw differs("chain", chainId, terms.deployment.chainId);
-  if (pool !== terms.deployment.pool) throw differs("pool", pool, terms.deployment.pool);
+  assertMerchant(signed.schedule, where, parts);
   return signed;
 }
 
@@ -91,8 +106,8 @@ function parseKeys(option: unknown, origin: string): PrepaidKeyFile | undefined 
   return file;
 }
 
-function parseStore({ store }: PrepaidOptions, terms: PrepaidTerms): string {
-  const url = store ?? terms.storeUrl;
+function parseStore({ store }: PrepaidOptions, { storeUrl }: PaywallParts): string {
+  const url = store ?? storeUrl;
   if (typeof url !== "string" || url === "memory" || url.startsWith("sqlite::memory:"))
     throw invalidOption(
       `${store === undefined ? "store" : "prepaid.store"} must be durable for prepaid tokens, because a store in memory ` +
@@ -106,7 +121,7 @@ function parseEpoch(epoch: unknown): string | undefined {
 }
 
 /** @throws PaywallError INVALID_OPTION */
-export function parsePrepaid(options: PrepaidOptions, terms: PrepaidTerms): PrepaidConfig {
+export function parsePrepaid(options: PrepaidOptions, parts: PaywallParts): PrepaidConfig {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalidOption('prepaid must be an object such as { keys: "keys.json", schedules: ["schedule.signed.json"] }');
   assertFields(options, "prepaid", FIELDS);
@@ -115,15 +130,15 @@ export function parsePrepaid(options: PrepaidOptions, terms: PrepaidTerms): Prep
     throw invalidOption(`prepaid.schedules must be a list of 1 to ${MAX_SCHEDULES} signed schedules`);
   if (guard !== undefined && (typeof guard !== "string" || guard === ""))
     throw invalidOption("prepaid.guard must be the path of a file");
-  const parsed = schedules.map((one, i) => parseSchedule(one, `prepaid.schedules[${i}]`, terms));
+  const parsed = schedules.map((one, i) => parseSchedule(one, `prepaid.schedules[${i}]`, parts));
   return {
     schedules: parsed,
     keyring: new Keyring(
       parsed.map(({ schedule }) => schedule),
-      parseKeys(keys, terms.origin),
+      parseKeys(keys, parts.origin),
     ),
-    challengeDigest: prepaidChallengeDigest(terms.origin),
-    storeUrl: parseStore(options, terms),
+    challengeDigest: prepaidChallengeDigest(parts.origin),
+    storeUrl: parseStore(options, parts),
     guard: guard ?? (typeof keys === "string" ? `${keys}.guard` : undefined),
     closedBefore: parseEpoch(options.closedBefore),
     workers: parseInteger(workers, "prepaid.workers", 1, 16),

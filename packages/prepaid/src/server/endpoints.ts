@@ -36,7 +36,8 @@ import {
 } from "../index.ts";
 import type { Key } from "./keyring.ts";
 import type { Prepaid } from "./prepaid.ts";
-import { prepaidError } from "./responses.ts";
+import { prepaidError, refuse } from "./responses.ts";
+import { unsignable } from "./signer.ts";
 
 /** Recoveries that ask chain and proofs at the same time, and that wait. */
 const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
@@ -44,10 +45,6 @@ const [RECOVERIES, WAITING_RECOVERIES] = [4, 64];
 const PROOF_HEADER = "x-payment-proof";
 /** How long other programs may cache schedules and terms, seconds. */
 export const KEYS_MAX_AGE = 300;
-
-const refuse = (...error: Parameters<typeof prepaidError>): never => {
-  throw new Refusal(prepaidError(...error));
-};
 
 const malformed = (message: string): never => refuse("PREPAID_REQUEST_INVALID", message);
 
@@ -269,7 +266,7 @@ function parsePurchase(target: string): PrepaidPurchase {
 }
 
 /** The client that takes turns: all addresses of a customer's network are one. */
-const clientOf = ({ client }: PaywallRequest): string | undefined =>
+export const clientOf = ({ client }: PaywallRequest): string | undefined =>
   client === undefined ? undefined : networkOf(client);
 
 /** Reads a batch and checks it against its purchase. */
@@ -282,14 +279,13 @@ async function readBatch({ body }: PaywallRequest, { key, purchase }: Sale): Pro
 }
 
 /** Before the payment counts: the batch is the one that it names, and every message can be signed. */
-function assertBatch(batch: Uint8Array, { modulus }: Key, { count, batch: hash }: PrepaidPurchase): void {
+function assertBatch(batch: Uint8Array, key: Key, { count, batch: hash }: PrepaidPurchase): void {
   if (batch.length !== count * PREPAID_KEY_BYTES)
     malformed(`a batch of ${count} must have ${count * PREPAID_KEY_BYTES} bytes, got ${batch.length}`);
   if (`0x${createHash("sha256").update(batch).digest("hex")}` !== hash)
     malformed("the batch's SHA-256 is not the one that the query names");
-  for (let i = 0; i < batch.length; i += PREPAID_KEY_BYTES)
-    if (modulus.compare(batch, i, i + PREPAID_KEY_BYTES) <= 0)
-      malformed(`message ${i / PREPAID_KEY_BYTES + 1} is not below the key's modulus`);
+  const wrong = unsignable(batch, () => key);
+  if (wrong !== undefined) malformed(`message ${wrong} is not below the key's modulus`);
 }
 
 /** @returns undefined without a proof */

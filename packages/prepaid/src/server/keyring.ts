@@ -6,6 +6,7 @@ import {
   encodePrepaidKey,
   epochOf,
   laterEpoch,
+  PREPAID_KEY_BYTES,
   type PrepaidKeyFile,
   type PrepaidSchedule,
   prepaidKey,
@@ -30,8 +31,6 @@ export interface Key {
   /** PKCS #8, DER. Undefined if this server does not sign with it. */
   readonly privateKey: Buffer | undefined;
 }
-
-const MODULUS_BYTES = 256;
 
 /** Reads a private key. Errors never contain any part of it. */
 function parsePrivateKey(pem: unknown, where: string): { readonly id: string; readonly der: Buffer } {
@@ -76,7 +75,7 @@ export class Keyring {
       slots.set(slot, key.id);
       const spki = Buffer.from(encodePrepaidKey(key.modulus));
       const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
-      const modulus = Buffer.from(key.modulus.toString(16).padStart(2 * MODULUS_BYTES, "0"), "hex");
+      const modulus = Buffer.from(key.modulus.toString(16).padStart(2 * PREPAID_KEY_BYTES, "0"), "hex");
       const redeemed = redemptionOf(epoch);
       this.#byId.set(key.id, { id: key.id, value, epoch, redeemed, publicKey, modulus, privateKey: undefined });
     }

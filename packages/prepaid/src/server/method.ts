@@ -10,6 +10,7 @@ import {
   type PaymentMethod,
   type PaywallCore,
   type PaywallRequest,
+  Refusal,
   type RequestTerms,
   refused,
 } from "@sotto/resource-server";
@@ -172,10 +173,6 @@ class OpenPrepaid implements OpenMethod {
     const { clock, report, paid, wallet } = this.#core;
     const began = clock();
     const shown = parseToken(values);
-    if (typeof shown === "string") {
-      report({ event: "malformed" });
-      return refused(400, { error: "Invalid payment token format", message: shown });
-    }
     const { method, target } = request;
     const { id, key, finish } = await this.#prepaid.redemption.redeem(shown, { method, target, price });
     report({ event: "redeemed", key: key.id, value: price, ms: clock() - began });
@@ -188,9 +185,12 @@ class OpenPrepaid implements OpenMethod {
   }
 }
 
-/** @returns the token, or the reason why it is none */
-export function parseToken(values: readonly string[]): ShownToken | string {
-  const [header = ""] = values;
-  if (values.length > 1) return `the header was sent ${values.length} times`;
-  return readToken(header) ?? "a prepaid token must be 472 characters of base64url, and of type 2";
+/** Reads the header of a token. @throws Refusal with the status 400 */
+export function parseToken([header = "", ...others]: readonly string[]): ShownToken {
+  if (others.length > 0) return malformed(`the header was sent ${others.length + 1} times`);
+  return readToken(header) ?? malformed("a prepaid token must be 472 characters of base64url, and of type 2");
+}
+
+function malformed(message: string): never {
+  throw new Refusal(refused(400, { error: "Invalid payment token format", message }));
 }

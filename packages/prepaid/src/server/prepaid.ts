@@ -53,6 +53,8 @@ export interface PrepaidParts {
 export class Prepaid {
   readonly schedules: readonly SignedSchedule[];
   readonly keyring: Keyring;
+  /** The digest that every token of this origin contains. */
+  readonly challengeDigest: string;
   readonly store: PrepaidStore;
   readonly signer: Signer;
   readonly redemption: Redemption;
@@ -72,6 +74,7 @@ export class Prepaid {
     const { schedules, keyring, challengeDigest, workers } = config;
     this.schedules = schedules;
     this.keyring = keyring;
+    this.challengeDigest = challengeDigest;
     this.store = store;
     this.signer = new Signer(workers);
     this.redemption = new Redemption({ keyring, store, challengeDigest, clock, onError });

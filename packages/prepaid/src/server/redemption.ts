@@ -1,10 +1,11 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
 import { CheckFailed } from "@sotto/resource-server";
 import type { Key, Keyring } from "./keyring.ts";
-import type { MeteredSpend, MeteredToken } from "./metered/store.ts";
+import type { MeteredSpend } from "./metered/store.ts";
 import type { ShownToken } from "./shown-token.ts";
 import { Spender } from "./spender.ts";
-import { type PrepaidStore, type Spend, spendId } from "./store.ts";
+import type { PrepaidStore, Spend } from "./store.ts";
+import { spendId, type TokenId } from "./token-id.ts";
 
 /** The method and target that a token pays for. */
 export interface TokenUse {
@@ -25,7 +26,7 @@ export interface SpentToken {
 }
 
 /** A token that was spent for a request of a metered route. */
-export interface SpentForMeter extends MeteredToken {
+export interface SpentForMeter extends TokenId {
   readonly id: string;
   readonly key: Key;
   /** The order that spent it. */

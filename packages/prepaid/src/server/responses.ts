@@ -1,6 +1,6 @@
 // The errors at the paths of prepaid tokens.
 
-import { type Refused, refused } from "@sotto/resource-server";
+import { Refusal, type Refused, refused } from "@sotto/resource-server";
 import { PREPAID_SERVER_ERRORS } from "./error-definitions.ts";
 
 type PrepaidCode = keyof typeof PREPAID_SERVER_ERRORS;
@@ -21,4 +21,9 @@ export function prepaidError(code: PrepaidCode, message: string, retryAfter?: nu
     { error: TITLES[http], message, code },
     retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
   );
+}
+
+/** @throws Refusal with this response */
+export function refuse(...error: Parameters<typeof prepaidError>): never {
+  throw new Refusal(prepaidError(...error));
 }

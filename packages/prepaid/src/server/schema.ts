@@ -163,4 +163,10 @@ export const PREPAID_MIGRATIONS: Migrations = {
         .execute();
     },
   },
+  "003_metered_sweep": {
+    async up(db) {
+      await db.schema.createIndex("prepaid_metered_epoch").on("prepaid_metered").column("change_epoch").execute();
+      await db.schema.createIndex("prepaid_swap_key").on("prepaid_swap").column("key_id").execute();
+    },
+  },
 };

@@ -2,9 +2,9 @@
 
 import { Worker } from "node:worker_threads";
 import { CheckUnavailable } from "@sotto/resource-server";
+import { PREPAID_KEY_BYTES } from "../index.ts";
 import type { Key } from "./keyring.ts";
 
-const MESSAGE_BYTES = 256;
 /** Messages in one order: small enough that all threads work on one pack. */
 const ORDER_MESSAGES = 50;
 /** Messages that wait or are being signed: 32 packs of 1000. */
@@ -38,6 +38,17 @@ interface Thread {
 
 const failed = (cause?: unknown): CheckUnavailable => new CheckUnavailable("SIGNER_FAILED", 5, cause);
 
+/**
+ * The number of the first message that its key cannot sign, because it is not below the key's modulus.
+ * @param keyOf the key of a message, which it receives as its number from 0
+ * @returns from 1; undefined if all can be signed
+ */
+export function unsignable(batch: Uint8Array, keyOf: (message: number) => Pick<Key, "modulus">): number | undefined {
+  for (let i = 0; i < batch.length / PREPAID_KEY_BYTES; i++)
+    if (keyOf(i).modulus.compare(batch, i * PREPAID_KEY_BYTES, (i + 1) * PREPAID_KEY_BYTES) <= 0) return i + 1;
+  return undefined;
+}
+
 export class Signer {
   readonly #size: number;
   readonly #threads = new Set<Thread>();
@@ -67,14 +78,14 @@ export class Signer {
    * @throws CheckUnavailable OVERLOADED, SIGNER_FAILED
    */
   async sign({ id: keyId, privateKey }: Key, messages: Uint8Array): Promise<Uint8Array> {
-    const count = messages.length / MESSAGE_BYTES;
+    const count = messages.length / PREPAID_KEY_BYTES;
     if (privateKey === undefined || !Number.isInteger(count))
       throw new TypeError("no private key, or a partial message");
     if (this.#closed) throw failed();
     this.assertCapacity(count);
     this.#messages += count;
     try {
-      const size = ORDER_MESSAGES * MESSAGE_BYTES;
+      const size = ORDER_MESSAGES * PREPAID_KEY_BYTES;
       const parts = Array.from({ length: Math.ceil(messages.length / size) }, (_, i) =>
         this.#run({ id: ++this.#orders, keyId, privateKey, messages: messages.slice(i * size, (i + 1) * size) }),
       );

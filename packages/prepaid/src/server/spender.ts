@@ -7,8 +7,9 @@ import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { Batches } from "./batches.ts";
 import type { Key } from "./keyring.ts";
 import type { SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
-import { type PrepaidStore, type Spend, spendId } from "./store.ts";
+import type { PrepaidStore, Spend } from "./store.ts";
 import { Thread } from "./thread.ts";
+import { spendId } from "./token-id.ts";
 
 /**
  * Tokens in one order, orders at the same time, and tokens that make an order at once. While the thread carries out one

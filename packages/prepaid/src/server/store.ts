@@ -4,24 +4,24 @@ import { hash, randomUUID } from "node:crypto";
 import { type Database, openDatabase } from "@sotto/database";
 import { invalidOption } from "@sotto/resource-server";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import { epochOf, laterEpoch } from "../index.ts";
+import { jsonElements } from "./json-elements.ts";
 import { type MeteredSpend, MeteredStore } from "./metered/store.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
+import { spendId, type TokenId } from "./token-id.ts";
 
 /** How often a token may be returned after a failed handler. */
 const MAX_RETURNS = 2;
 /** How long the rows of a closed key are kept, ms: far longer than a replica needs to learn that it is closed. */
 const RETENTION_MS = 86_400_000;
-/** Rows deleted by one sweep; deleting more would block SQLite for too long. */
-const SWEEP_ROWS = 5_000;
+/** Rows that one sweep deletes of a table; deleting more would block SQLite for too long. A pack has up to 256,000 bytes. */
+const [SWEEP_ROWS, SWEEP_PACKS] = [5_000, 50];
 
 /** The lock of transactions that close keys, or that must not run while keys are closed. */
 const CLOSING = "prepaid_closing";
 
 /** A token to spend. */
-export interface Spend {
-  readonly keyId: string;
-  /** base64url, 43 characters. */
-  readonly nonce: string;
+export interface Spend extends TokenId {
   /** Method and target: what the token opens, and opens again if it is returned. */
   readonly opens: string;
   /** For a metered route: what to store with the token. Such a token is never returned. */
@@ -30,8 +30,6 @@ export interface Spend {
 
 /** The hash that the store keeps of a returned token's method and target. */
 const openingOf = ({ opens }: Spend): string => hash("sha256", opens, "base64url");
-
-export const spendId = ({ keyId, nonce }: Pick<Spend, "keyId" | "nonce">): string => `${keyId}:${nonce}`;
 
 /** How far the store has come. */
 export interface Progress {
@@ -97,14 +95,6 @@ export class PrepaidStore {
       );
   }
 
-  /** Each element of a JSON array, as `value`, in one statement whose text does not depend on the array. */
-  #elements(rows: readonly (readonly string[])[]): RawBuilder<unknown> {
-    const json = JSON.stringify(rows);
-    return this.#database.kind === "sqlite"
-      ? sql`json_each(${json})`
-      : sql`json_array_elements(${json}::json) as value`;
-  }
-
   /**
    * Spends all tokens that were not spent before and whose key is not closed, in one durable statement. Only for
    * PostgreSQL: in SQLite, spender-worker.ts spends tokens, because a commit would block this thread.
@@ -114,7 +104,7 @@ export class PrepaidStore {
   async spend(spends: readonly Spend[], holder: string): Promise<Set<string>> {
     const shown = spends.map(({ keyId, nonce, metered }) => ({ keyId, nonce, metered }));
     const { rows } = await sql<{ id: string }>`
-      with shown as (select value from json_array_elements(${JSON.stringify(shown)}::json) as value),
+      with shown as (select value from ${jsonElements(this.#database, shown)}),
       spent as (
         insert into prepaid_token (key_id, nonce, holder, returns)
         select value ->> 'keyId', value ->> 'nonce', ${sql.val(holder)}, 0 from shown
@@ -133,9 +123,9 @@ export class PrepaidStore {
    */
   async spendReturned(spends: readonly Spend[], holder: string): Promise<Set<string>> {
     if (spends.length === 0) return new Set();
-    const rows = this.#elements(spends.map((spend) => [spend.keyId, spend.nonce, openingOf(spend)]));
+    const openings = spends.map((spend) => [spend.keyId, spend.nonce, openingOf(spend)]);
     const returned = await sql<{ key_id: string; nonce: string }>`
-      select key_id, nonce from ${rows}
+      select key_id, nonce from ${jsonElements(this.#database, openings)}
       join prepaid_token on key_id = value ->> 0 and nonce = value ->> 1
       where returned_for = value ->> 2`.execute(this.#database.db);
     const spent = new Set<string>();
@@ -282,18 +272,30 @@ export class PrepaidStore {
     return [...ids].map((keyId) => ({ keyId, issued: of(issued, keyId), redeemed: of(redeemed, keyId) }));
   }
 
-  /** Deletes rows of keys that were closed more than a day ago. */
+  /** Deletes some of the rows of keys that were closed more than a day ago. The next sweep deletes the next ones. */
   async sweep(): Promise<void> {
-    const { db } = this.#database;
     const latest = (await this.now()) - RETENTION_MS;
-    const old = await db.selectFrom("prepaid_closed").select("key_id").where("closed_at", "<=", latest).execute();
-    for (const { key_id } of old) {
-      await db.deleteFrom("prepaid_pack").where("key_id", "=", key_id).execute();
-      const some = db.selectFrom("prepaid_token").select("nonce").where("key_id", "=", key_id).limit(SWEEP_ROWS);
-      await db.deleteFrom("prepaid_token").where("key_id", "=", key_id).where("nonce", "in", some).execute();
-      await db.deleteFrom("prepaid_swap").where("key_id", "=", key_id).execute();
-    }
-    await this.metered.sweep(latest);
+    const closed = this.#database.db.selectFrom("prepaid_closed").select("key_id").where("closed_at", "<=", latest);
+    if ((await closed.limit(1).execute()).length === 0) return;
+    const isClosed = sql`key_id in ${closed}`;
+    await this.#delete("prepaid_pack", ["key_id", "batch"], isClosed, SWEEP_PACKS);
+    await this.#delete("prepaid_token", ["key_id", "nonce"], isClosed, SWEEP_ROWS);
+    await this.#delete("prepaid_swap", ["hash"], isClosed, SWEEP_ROWS);
+    // A row is kept until the last key that could sign its change has ended.
+    const hasEnded = sql`change_epoch < ${laterEpoch(epochOf(latest), -1)}`;
+    // With `in`, SQLite would read all rows of closed keys, not the few whose change has ended.
+    const isKeyClosed = sql`exists ${closed.where("key_id", "=", sql.ref<string>("prepaid_metered.key_id"))}`;
+    await this.#delete("prepaid_metered", ["key_id", "nonce"], sql`${hasEnded} and ${isKeyClosed}`, SWEEP_ROWS);
+  }
+
+  /** Deletes at most `most` rows. @param key the columns of the table's primary key */
+  async #delete(table: string, key: readonly string[], where: RawBuilder<unknown>, most: number): Promise<void> {
+    const columns = sql.join(key.map((name) => sql.ref(name)));
+    await sql`
+      delete from ${sql.table(table)}
+      where (${columns}) in (select ${columns} from ${sql.table(table)} where ${where} limit ${most})`.execute(
+      this.#database.db,
+    );
   }
 
   async end(): Promise<void> {

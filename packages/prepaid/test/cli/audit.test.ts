@@ -12,7 +12,7 @@ import { createMerchant } from "../server/support/merchant.ts";
 describe("sotto prepaid audit", function () {
   slow(this, "generates RSA keys");
 
-  it("adds up a store without a secret, and creates none", async () => {
+  it("adds up a store without a secret, creates none, and ends with exit code 7 if it does not add up", async () => {
     const home = new DeadHome([prepaidCommands]);
     const pool = DEAD_CONFIG.pool as PrepaidSchedule["pool"];
     const { schedule } = await createMerchant({ pool });
@@ -38,6 +38,21 @@ describe("sotto prepaid audit", function () {
     expect(json.keys[0].unspent).to.deep.equal({ amount: "100000", decimal: "0.1" });
     const text = await run("--store", `sqlite:${path}`);
     expect(text.stdout).to.include("everything adds up");
+
+    // Tokens of a key that is in another schedule.
+    const other = await createMerchant({ pool });
+    const [unknown] = new Keyring([other.schedule], undefined).all;
+    const changed = await PrepaidStore.open({ url: `sqlite:${path}`, clock: Date.now, onError: () => undefined });
+    await changed.addPack({ ...pack, key_id: unknown!.id });
+    await changed.end();
+    const failed = await run("--store", `sqlite:${path}`, "--json");
+    const problem = `the key ${unknown!.id} is in no schedule: 100 of its tokens were signed, 0 were spent`;
+    expect(failed.code).to.equal(7);
+    expect(JSON.parse(failed.stdout).problems).to.deep.equal([problem]);
+    expect(JSON.parse(failed.stderr).error).to.include({
+      code: "PREPAID_AUDIT_FAILED",
+      message: `the store does not add up: ${problem}`,
+    });
     writeFileSync(path, "not a database");
     expect((await run("--store", `sqlite:${path}`)).code).to.not.equal(0);
   });

@@ -5,6 +5,7 @@ import { PREPAID_ERRORS } from "../../src/client.ts";
 
 /** Scripts rely on them: they do not change. */
 const EXITS = {
+  PREPAID_AUDIT_FAILED: "invalid",
   PREPAID_CHANGE_PENDING: "pending",
   PREPAID_CHANGE_REFUSED: "refused",
   PREPAID_KEY_CONFLICT: "refused",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
@@ -70,6 +70,33 @@ describe("sotto prepaid terms", function () {
     expect(keysIn(folder)[0]).to.equal(keysIn(keys)[0]);
   });
 
+  it("keeps the receipt keys at --out, whose receipts may be out", async () => {
+    const folder = join(home.folder, "kept");
+    expect((await terms("--routes", routes, "--out", folder, "--epochs", "1")).code).to.equal(0);
+    const secrets = readFileSync(join(folder, "receipts.json"), "utf8");
+    rmSync(join(folder, "terms.json"));
+    const again = await terms("--routes", routes, "--out", folder, "--epochs", "1");
+    expect(again.code, again.stderr).to.equal(0);
+    expect(readFileSync(join(folder, "receipts.json"), "utf8")).to.equal(secrets);
+    const [key] = decodeReceiptKeyFile(JSON.parse(secrets)).keys;
+    expect(decodeMeteredTerms(read(join(folder, "terms.json"))["terms"]).receiptKeys).to.deep.equal([
+      receiptKeyOf(key!.secret),
+    ]);
+    rmSync(join(folder, "terms.json"));
+    const longer = await terms("--routes", routes, "--out", folder);
+    expect(codeOf(longer)).to.deep.equal([2, "FILE_EXISTS"]);
+    expect(longer.stderr).to.include("move it beside keys.json");
+    // Another key for the month beside keys.json.
+    const other = join(home.folder, "other");
+    cpSync(keys, other, { recursive: true });
+    rmSync(join(other, "receipts.json"), { force: true });
+    rmSync(join(other, "terms.json"), { force: true });
+    expect((await run("terms", "--keys", other, "--routes", routes, "--out", other)).code).to.equal(0);
+    const two = await run("terms", "--keys", other, "--routes", routes, "--out", folder, "--epochs", "1");
+    expect(codeOf(two)).to.deep.equal([3, "REFUSED"]);
+    expect(readFileSync(join(folder, "receipts.json"), "utf8")).to.equal(secrets);
+  });
+
   it("refuses routes without keys for their values, malformed ones, and months without keys", async () => {
     const out = join(home.folder, "refused");
     const five = home.write("five.json", routesOf({ ...RULE, cap: "500" }));
@@ -79,7 +106,13 @@ describe("sotto prepaid terms", function () {
     expect(codeOf(await terms("--routes", routes, "--out", out, "--epochs", "3"))).to.deep.equal([2, "USAGE"]);
     const past = ["--from", laterEpoch(now, -1)];
     expect(codeOf(await terms("--routes", routes, "--out", out, ...past))).to.deep.equal([2, "USAGE"]);
-    for (const content of ["{", "{}", routesOf({ ...RULE, grain: "3" }), routesOf({ ...RULE, other: 1 })]) {
+    const overlapping = ["/rows", "/ROWS"].map((path) => ({ method: "GET", path, rule: RULE }));
+    for (const content of [
+      ...["{", "{}", routesOf({ ...RULE, grain: "3" }), routesOf({ ...RULE, other: 1 })],
+      ...[{ routes: overlapping }, { routes: [{ method: "HEAD", path: "/rows", rule: RULE }] }].map((file) =>
+        JSON.stringify(file),
+      ),
+    ]) {
       const path = home.write("malformed.json", content);
       expect(codeOf(await terms("--routes", path, "--out", out))).to.deep.equal([2, "FILE_UNREADABLE"]);
     }

@@ -362,10 +362,13 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
   it("signs nothing with a key that another server closed", async () => {
     const [owned] = await buy(server, 1);
     const fives = await buy(server, 2, { value: 5_000n });
+    const ones = await buy(server, 2, { value: 1_000n });
     await spendMetered(server, owned!, { input: 3_000 });
     const keys = [1_000n, CAP].map((value) => server.prepaid.keyring.at(value, "2026-12")!.id);
     await server.prepaid.store.close(keys, "operator");
-    expect(statusOf(await swap(server, fives, blind(server, [CAP])))).to.equal("409 METERED_SPENT");
+    // No token was spent: a client would take METERED_SPENT for a lie.
+    expect(statusOf(await swap(server, fives, blind(server, [CAP])))).to.equal("410 METERED_ENDED");
+    expect(statusOf(await swap(server, ones, blind(server, [2_000n])))).to.equal("410 METERED_ENDED");
     expect(statusOf(await claim(server, owned!, blindChange(server, 4_000n).batch))).to.equal("410 METERED_ENDED");
     const rows = await inStore(async (db) => [
       await db.selectFrom("prepaid_swap").select("hash").execute(),
@@ -659,6 +662,11 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     );
     const { problems } = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
     expect(problems).to.include("1 requests were charged 99000, more than their cap 10000");
+    await inStore((db) =>
+      db.updateTable("prepaid_metered").set({ charge: "1500" }).where("batch", "is not", null).execute(),
+    );
+    const ofSigned = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
+    expect(ofSigned.problems).to.include("1 requests were charged 1500, which is not a multiple of their grain 1000");
   });
 
   it("adds up after the tokens of a closed key were deleted", async () => {
@@ -675,6 +683,32 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(audit.problems).to.deep.equal([]);
     expect(audit.keys).to.have.length(1);
     expect(audit.keys[0]).to.include({ metered: CAP, redeemed: 0n, unspent: 0n });
+  });
+
+  it("deletes rows once their keys are closed and their change has ended, some at a time", async () => {
+    const [ended, later] = await buy(server, 2);
+    await spendMetered(server, ended!, { input: 3_000 });
+    await spendMetered(server, later!, { input: 3_000 });
+    const { keyId } = ended!.token;
+    await inStore(async (db) => {
+      const nonce = Buffer.from(ended!.token.nonce.slice(2), "hex").toString("base64url");
+      await db.updateTable("prepaid_metered").set({ change_epoch: "2020-01" }).where("nonce", "=", nonce).execute();
+      const signed = { key_id: keyId, count: 1, spent: "[]", signatures: new Uint8Array() };
+      const swaps = Array.from({ length: 5_001 }, (_, i) => ({ hash: String(i), ...signed }));
+      await db.insertInto("prepaid_swap").values(swaps).execute();
+    });
+    const sweep = async () => {
+      await server.prepaid.store.sweep();
+      return inStore(async (db) => [
+        (await db.selectFrom("prepaid_metered").select("nonce").execute()).length,
+        (await db.selectFrom("prepaid_swap").select("hash").execute()).length,
+      ]);
+    };
+    expect(await sweep()).to.deep.equal([2, 5_001]);
+    const closed = { key_id: keyId, reason: "ended", closed_at: 1 } as const;
+    await inStore((db) => db.insertInto("prepaid_closed").values(closed).execute());
+    expect(await sweep()).to.deep.equal([1, 1]);
+    expect(await sweep()).to.deep.equal([1, 0]);
   });
 
   it("does not sign change without a guard", async () => {

@@ -9,8 +9,8 @@ import { assertList, exactFields } from "./fields.ts";
 
 /** Maximum size of receipts.json, bytes. */
 export const MAX_RECEIPT_KEY_FILE_BYTES = 16 * 1024;
-/** Room for the keys of terms and for those of the next year. */
-const MAX_KEYS = 3 * MAX_PREPAID_EPOCHS;
+/** Room for the keys of four terms, the most that a server has at once. */
+const MAX_KEYS = 4 * MAX_PREPAID_EPOCHS;
 
 /** The secret that signs the receipts of a month. */
 export interface ReceiptSecret {
@@ -24,7 +24,7 @@ export interface ReceiptSecret {
 export interface ReceiptKeyFile {
   /** Such as "https://data.example". */
   readonly origin: string;
-  /** At most one for each month, 1 to 36. */
+  /** At most one for each month, 1 to 48. */
   readonly keys: readonly ReceiptSecret[];
 }
 

@@ -1,5 +1,13 @@
 import { MAX_URL_LENGTH } from "@sotto/protocol";
-import { describe, fail, includesMethod, matchesPath, ORIGIN_FORM, parseRoutePath } from "@sotto/protocol/extend";
+import {
+  describe,
+  fail,
+  includesMethod,
+  matchesPath,
+  ORIGIN_FORM,
+  parseRoutePath,
+  type RoutePath,
+} from "@sotto/protocol/extend";
 
 /** Maximum length of a route's path, characters. */
 const MAX_PATH_LENGTH = 256;
@@ -38,8 +46,17 @@ export function assertTarget(target: unknown): string {
   return target;
 }
 
+/** A route whose path is parsed. */
+export interface ParsedRoute {
+  readonly method: string;
+  readonly path: RoutePath;
+}
+
 /** Checks method and path of a route. @throws SottoError INVALID_STRING */
-export function parseRoute(method: unknown, path: unknown): MeteredRoute {
+export function parseRoute(
+  method: unknown,
+  path: unknown,
+): { readonly route: MeteredRoute; readonly parsed: ParsedRoute } {
   const isText = typeof path === "string" && path.length <= MAX_PATH_LENGTH;
   const parsed = isText ? parseRoutePath(path) : undefined;
   if (!isText || parsed === undefined || (parsed.segments.at(-1) === "" && path !== "/"))
@@ -49,24 +66,26 @@ export function parseRoute(method: unknown, path: unknown): MeteredRoute {
     );
   if (method === "HEAD")
     fail("INVALID_STRING", "the method of a route must not be HEAD; a route of GET is also for HEAD");
-  return { method: assertMethod(method), path };
+  const route = { method: assertMethod(method), path };
+  return { route, parsed: { method: route.method, path: parsed } };
 }
 
-/** Whether a route is for a request: method and path, without the query, compared as they are written. */
-export function matchesRoute({ method, path }: MeteredRoute, request: MeteredRequest): boolean {
+/**
+ * The place of the first route for a request: method and path, without the query, compared as they are written.
+ * @returns -1 if there is none
+ */
+export function findRoute(routes: readonly ParsedRoute[], request: MeteredRequest): number {
   const found = request.target.split("?", 1)[0]!.slice(1).split("/");
-  return includesMethod(method, request.method) && matchesPath(parseRoutePath(path)!, found);
+  return routes.findIndex(({ method, path }) => includesMethod(method, request.method) && matchesPath(path, found));
 }
 
 /**
  * Whether a paywall may take some request for both routes: it ignores letter case, and `/files/*` includes `/files`. Wider than
- * `matchesRoute`, so that the route that a paywall finds first is never another than that of the terms.
+ * `findRoute`, so that the route that a paywall finds first is never another than that of the terms.
  */
-export function routesOverlap(one: MeteredRoute, other: MeteredRoute): boolean {
-  const [a, b] = [parseRoutePath(one.path)!, parseRoutePath(other.path)!];
+export function routesOverlap({ method, path: a }: ParsedRoute, { method: other, path: b }: ParsedRoute): boolean {
   const [shorter, longer] = a.segments.length <= b.segments.length ? [a, b] : [b, a];
-  if (one.method !== other.method || !(shorter.below || longer.segments.length === shorter.segments.length))
-    return false;
+  if (method !== other || !(shorter.below || longer.segments.length === shorter.segments.length)) return false;
   const isAny = (segment: string, found: string) => segment.startsWith(":") && found !== "";
   return shorter.segments.every((segment, i) => {
     const found = longer.segments[i]!;

@@ -27,9 +27,10 @@ import { assertList, exactFields } from "./fields.ts";
 import {
   assertMethod,
   assertTarget,
+  findRoute,
   type MeteredRequest,
   type MeteredRoute,
-  matchesRoute,
+  type ParsedRoute,
   parseRoute,
   routesOverlap,
 } from "./route.ts";
@@ -81,24 +82,37 @@ function parseReceiptKeys(value: unknown): readonly string[] {
   return Object.freeze(keys);
 }
 
-function parseRoutes(value: unknown): readonly MeteredRouteRule[] {
-  const routes = assertList(value, 1, MAX_METERED_ROUTES, "the routes").map((entry) => {
+/** The routes, and at the same places their parsed paths. */
+function parseRoutes(value: unknown) {
+  const routes: MeteredRouteRule[] = [];
+  const parsed: ParsedRoute[] = [];
+  for (const entry of assertList(value, 1, MAX_METERED_ROUTES, "the routes")) {
     const { method, path, rule } = exactFields(entry, ["method", "path", "rule"], "a route");
-    return Object.freeze({ ...parseRoute(method, path), rule: assertMeteredRule(rule) });
-  });
-  routes.forEach((route, i) => {
-    const other = routes.slice(0, i).find((earlier) => routesOverlap(earlier, route));
+    const one = parseRoute(method, path);
+    const other = routes[parsed.findIndex((earlier) => routesOverlap(earlier, one.parsed))];
     if (other !== undefined)
       fail(
         "INVALID_ARGUMENT",
-        `${route.method} ${route.path} and ${other.path} match the same requests: paywalls ignore letter case, and /a/* includes /a; remove one`,
+        `${one.route.method} ${one.route.path} and ${other.path} match the same requests: paywalls ignore letter case, and /a/* includes /a; remove one`,
       );
-  });
-  return Object.freeze(routes);
+    routes.push(Object.freeze({ ...one.route, rule: assertMeteredRule(rule) }));
+    parsed.push(one.parsed);
+  }
+  return { routes: Object.freeze(routes), parsed };
 }
 
-/** Terms that `assertMeteredTerms` returned. They are frozen, so they stay valid. */
-const checked = new WeakSet<object>();
+/** What follows from terms, so that it is computed once. */
+interface Derived {
+  readonly epochs: readonly string[];
+  /** At the places of `routes`. */
+  readonly routes: readonly ParsedRoute[];
+  digest?: Bytes32;
+}
+
+/** Terms that `assertMeteredTerms` returned. They are frozen, so they and what follows from them stay valid. */
+const checked = new WeakMap<object, Derived>();
+
+const derivedOf = (terms: MeteredTerms): Derived => checked.get(assertMeteredTerms(terms))!;
 
 /**
  * Checks the form of terms. Returns them frozen; checking that object again costs nothing. Does not check the wallet's
@@ -112,14 +126,10 @@ export function assertMeteredTerms(value: unknown): MeteredTerms {
     const given = value as MeteredTerms;
     const merchant = merchantOf(given);
     const receiptKeys = parseReceiptKeys(given.receiptKeys);
-    laterEpoch(given.firstEpoch, receiptKeys.length - 1);
-    const terms = Object.freeze({
-      ...merchant,
-      firstEpoch: given.firstEpoch,
-      receiptKeys,
-      routes: parseRoutes(given.routes),
-    });
-    checked.add(terms);
+    const epochs = Object.freeze(receiptKeys.map((_, i) => laterEpoch(given.firstEpoch, i)));
+    const { routes, parsed } = parseRoutes(given.routes);
+    const terms = Object.freeze({ ...merchant, firstEpoch: given.firstEpoch, receiptKeys, routes });
+    checked.set(terms, { epochs, routes: parsed });
     return terms;
   });
 }
@@ -148,7 +158,12 @@ export const meteredTermsTypedData = (terms: MeteredTerms): TypedData => typedDa
 export const meteredTermsRequest = (terms: MeteredTerms): string => typedDataRequest(meteredTermsTypedData(terms));
 
 /** The EIP-712 digest of terms. @throws SottoError INVALID_ARGUMENT */
-export const meteredTermsDigest = (terms: MeteredTerms): Bytes32 => structDigest(NAME, FIELDS, structOf(terms));
+export function meteredTermsDigest(terms: MeteredTerms): Bytes32 {
+  const valid = assertMeteredTerms(terms);
+  const derived = derivedOf(valid);
+  derived.digest ??= structDigest(NAME, FIELDS, structOf(valid));
+  return derived.digest;
+}
 
 /** Terms as JSON. They have no other fields. */
 export interface WireMeteredTerms extends WirePrepaidMerchant {
@@ -194,10 +209,7 @@ export function decodeMeteredTerms(wire: unknown): MeteredTerms {
 }
 
 /** The epochs of terms, in order. @throws SottoError INVALID_ARGUMENT */
-export function meteredEpochs(terms: MeteredTerms): readonly string[] {
-  const { firstEpoch, receiptKeys } = assertMeteredTerms(terms);
-  return receiptKeys.map((_, i) => laterEpoch(firstEpoch, i));
-}
+export const meteredEpochs = (terms: MeteredTerms): readonly string[] => derivedOf(terms).epochs;
 
 /**
  * The key that signs the receipts of an epoch; undefined if the terms do not include it.
@@ -215,10 +227,10 @@ export function receiptKeyOfEpoch(terms: MeteredTerms, epoch: string): string | 
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING
  */
 export function ruleOfRequest(terms: MeteredTerms, request: MeteredRequest): MeteredRule | undefined {
-  const { routes } = assertMeteredTerms(terms);
+  const valid = assertMeteredTerms(terms);
   assertObject(request, "a request");
   const found = { method: assertMethod(request.method), target: assertTarget(request.target) };
-  return routes.find((route) => matchesRoute(route, found))?.rule;
+  return valid.routes[findRoute(derivedOf(valid).routes, found)]?.rule;
 }
 
 /** A month in which two terms of one merchant have different rules for the same requests. */
@@ -238,12 +250,16 @@ export interface TermsConflict {
  */
 export function termsConflict(one: MeteredTerms, other: MeteredTerms): TermsConflict | undefined {
   const [a, b] = [assertMeteredTerms(one), assertMeteredTerms(other)];
-  const later = new Set(meteredEpochs(b));
-  const epoch = meteredEpochs(a).find((each) => later.has(each));
+  const [mine, theirs] = [derivedOf(a), derivedOf(b)];
+  // First the times, which cost little: most terms are of other months.
+  const epoch = mine.epochs.find((each) => theirs.epochs.includes(each));
   if (epoch === undefined || !isSameMerchant(a, b)) return undefined;
-  for (const mine of a.routes)
-    for (const theirs of b.routes)
-      if (meteredRuleHash(mine.rule) !== meteredRuleHash(theirs.rule) && routesOverlap(mine, theirs))
-        return { epoch, routes: [mine, theirs] };
+  for (const [i, first] of a.routes.entries())
+    for (const [j, second] of b.routes.entries())
+      if (
+        meteredRuleHash(first.rule) !== meteredRuleHash(second.rule) &&
+        routesOverlap(mine.routes[i]!, theirs.routes[j]!)
+      )
+        return { epoch, routes: [first, second] };
   return undefined;
 }

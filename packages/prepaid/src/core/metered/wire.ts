@@ -8,7 +8,6 @@ import { decodeBase64url, encodeBase64url } from "../base64url.ts";
 import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
 import { PREPAID_KEY_BYTES } from "../key.ts";
-import type { PrepaidToken } from "../token.ts";
 import { assertPrepaidValue } from "../values.ts";
 import { decodePrepaidHeader, PREPAID_PATH } from "../wire.ts";
 import { MAX_CHANGE_TOKENS } from "./change.ts";
@@ -115,10 +114,6 @@ export const decodeMeteredOffer = (wire: unknown): MeteredOffer =>
       terms: hashOf(terms, "terms"),
     };
   });
-
-/** Reads the request header with a rule's hash. @throws SottoError INVALID_ARGUMENT */
-export const parseRuleHeader = (value: unknown): Bytes32 =>
-  recode("INVALID_ARGUMENT", `${METERED_RULE_HEADER} is invalid`, () => hashOf(value, "the hash of a rule"));
 
 /** The response header with a charge: base units, decimal. @throws SottoError INVALID_AMOUNT */
 export const formatChargeHeader = (charge: bigint): string => String(assertAmount(charge, "the charge"));
@@ -258,7 +253,7 @@ export interface SwapRequest {
 function assertSwapRequest(request: unknown): SwapRequest {
   assertObject(request, "a swap");
   const { epoch, tokens, batch } = request as SwapRequest;
-  const spent = swapTokens({ tokens });
+  const spent = assertList(tokens, MIN_SWAP_SPENDS, MAX_SWAP_SPENDS, "the tokens").map(decodePrepaidHeader);
   if (new Set(spent.map(({ keyId, nonce }) => keyId + nonce)).size !== spent.length)
     fail("INVALID_ARGUMENT", "a swap must not spend a token twice");
   return {
@@ -266,12 +261,6 @@ function assertSwapRequest(request: unknown): SwapRequest {
     tokens: [...tokens],
     batch: assertMessages(batch, MAX_SWAP_TOKENS, "batch"),
   };
-}
-
-/** The tokens that a swap spends. Does not check their signatures. @throws SottoError INVALID_ARGUMENT */
-export function swapTokens(request: Pick<SwapRequest, "tokens">): readonly PrepaidToken[] {
-  assertObject(request, "a swap");
-  return assertList(request.tokens, MIN_SWAP_SPENDS, MAX_SWAP_SPENDS, "the tokens").map(decodePrepaidHeader);
 }
 
 /** The body of a swap: JSON. Equal swaps have equal bodies. @throws SottoError INVALID_ARGUMENT */

@@ -1,4 +1,4 @@
-// Adds up what the store of prepaid tokens says, so that an operator sees that no value was created.
+// Adds up the store of prepaid tokens, so that the operator sees whether it created value.
 import { changeOf, decodeMeteredRule } from "../../index.ts";
 import type { Key } from "../keyring.ts";
 import type { PrepaidStore } from "../store.ts";
@@ -50,30 +50,34 @@ interface Counts {
 }
 
 /**
- * Adds up a store. Tokens whose rows were deleted, a day after their key was closed, are not in it, so the tokens of a closed
- * key are not compared with each other.
+ * Adds up a store. The rows of a closed key are deleted after a day, so the tokens of closed keys are not compared with each
+ * other. Tokens of a key that no schedule has are a problem, because their value is not known.
  * @param keys of the signed schedules
  * @throws DatabaseError
  */
 export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Promise<Audit> {
   const problems: string[] = [];
-  const counts = new Map<string, Counts>(
-    keys.map(({ id }) => [id, { change: 0, metered: 0, swappedIn: 0, swappedOut: 0 }]),
-  );
+  const counts = new Map<string, Counts>();
   const countsOf = (id: string): Counts => {
-    const found = counts.get(id);
-    if (found !== undefined) return found;
-    problems.push(`the key ${id} is in no schedule`);
-    const added = { change: 0, metered: 0, swappedIn: 0, swappedOut: 0 };
-    counts.set(id, added);
-    return added;
+    const found = counts.get(id) ?? { change: 0, metered: 0, swappedIn: 0, swappedOut: 0 };
+    counts.set(id, found);
+    return found;
   };
   const sums = { charged: 0n, changeSigned: 0n, changeClaimable: 0n, running: 0n };
   const read = await store.sums();
   for (const group of read.groups) {
     const [cap, charge, count] = [BigInt(group.cap), BigInt(group.charge), BigInt(group.count)];
+    const rule = decodeMeteredRule(JSON.parse(group.rule));
     countsOf(group.key_id).metered += group.count;
-    if (charge > cap) problems.push(`${count} requests were charged ${charge}, more than their cap ${cap}`);
+    if (charge > cap || charge % rule.grain !== 0n) {
+      problems.push(
+        charge > cap
+          ? `${count} requests were charged ${charge}, more than their cap ${cap}`
+          : `${count} requests were charged ${charge}, which is not a multiple of their grain ${rule.grain}`,
+      );
+      // Nothing can be said about their change.
+      continue;
+    }
     if (group.state === "running") sums.running += cap * count;
     else {
       sums.charged += charge * count;
@@ -81,23 +85,35 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     }
     if (!group.signed) continue;
     if (group.state === "running") problems.push(`the change of ${count} requests was signed while they run`);
-    for (const value of changeOf(decodeMeteredRule(JSON.parse(group.rule)), charge)) {
+    for (const value of changeOf(rule, charge)) {
       const key = keys.find((one) => one.value === value && one.epoch === group.change_epoch);
       if (key === undefined) problems.push(`no schedule has the key of ${value} in ${group.change_epoch}`);
       else countsOf(key.id).change += group.count;
     }
   }
-  const worthOf = (id: string) => keys.find((key) => key.id === id)?.value ?? 0n;
+  const valueOfKey = (id: string) => keys.find((key) => key.id === id)?.value;
   for (const { key_id, count, spent, swaps } of read.swaps) {
     const spentKeys = JSON.parse(spent) as readonly string[];
     countsOf(key_id).swappedIn += count * swaps;
     for (const id of spentKeys) countsOf(id).swappedOut += swaps;
-    const sum = spentKeys.reduce((total, id) => total + worthOf(id), 0n);
-    if (sum !== worthOf(key_id) * BigInt(count))
-      problems.push(`${swaps} swaps spent ${sum} and signed ${worthOf(key_id) * BigInt(count)}`);
+    const [value, ...values] = [key_id, ...spentKeys].map(valueOfKey);
+    // A key without a value is reported below.
+    if (value === undefined || values.includes(undefined)) continue;
+    const [sum, signed] = [(values as bigint[]).reduce((total, each) => total + each, 0n), value * BigInt(count)];
+    if (sum !== signed) problems.push(`${swaps} swaps spent ${sum} and signed ${signed}`);
   }
   const totals = new Map(read.totals.map((each) => [each.keyId, each]));
   const closed = new Set(read.closed);
+  const unknown = new Set([...counts.keys(), ...totals.keys()]);
+  for (const { id } of keys) unknown.delete(id);
+  for (const id of unknown) {
+    const { swappedIn, metered, swappedOut } = countsOf(id);
+    const { issued = 0, redeemed = 0 } = totals.get(id) ?? {};
+    problems.push(
+      `the key ${id} is in no schedule: ${issued + swappedIn} of its tokens were signed, ` +
+        `${Math.max(redeemed, metered + swappedOut)} were spent`,
+    );
+  }
   const audited = keys.map(({ id, epoch, value }): KeyAudit => {
     const { change, metered, swappedIn, swappedOut } = countsOf(id);
     const { issued = 0, redeemed: spent = 0 } = totals.get(id) ?? {};

@@ -5,8 +5,9 @@ import { encodeUnitCounts } from "../../core/metered/units.ts";
 import type { MeteredRule } from "../../index.ts";
 import { Batches } from "../batches.ts";
 import { PrepaidServerError } from "../errors.ts";
+import { spendId, type TokenId } from "../token-id.ts";
 import { RequestMeter } from "./meter.ts";
-import type { ChargeUpdate, MeteredStore, MeteredToken } from "./store.ts";
+import type { ChargeUpdate, MeteredStore } from "./store.ts";
 
 /** One statement for all requests of a turn; while it runs, the next ones wait for it. */
 const LIMITS = { size: 200, running: 1, early: 200 };
@@ -25,7 +26,7 @@ const LATE =
   "in long requests";
 
 /** A spent token whose request runs. */
-export interface Running extends MeteredToken {
+export interface Running extends TokenId {
   readonly holder: string;
   readonly rule: MeteredRule;
   readonly durationMs: number;
@@ -61,7 +62,6 @@ function timeOf({ durationMs, beganAt }: Running): number {
 }
 
 const isFailure = (outcome: Outcome): boolean => typeof outcome === "number" && outcome >= 500;
-const idOf = ({ keyId, nonce }: MeteredToken): string => `${keyId}:${nonce}`;
 
 export class Charges {
   readonly #store: MeteredStore;
@@ -78,14 +78,9 @@ export class Charges {
     this.#onError = onError;
   }
 
-  /** Number of requests that run in this process. */
-  get running(): number {
-    return this.#running.size;
-  }
-
   /** Starts to count what a request uses. */
   start(running: Running): RunningCharge {
-    const id = idOf(running);
+    const id = spendId(running);
     const meter = new RequestMeter(
       running.rule,
       this.#checkpoints(running, () => meter),
@@ -118,8 +113,8 @@ export class Charges {
   }
 
   /** Waits at most two seconds. @returns false if this process still stores the charge of the token */
-  async stored(token: MeteredToken): Promise<boolean> {
-    const ending = this.#ending.get(idOf(token));
+  async stored(token: TokenId): Promise<boolean> {
+    const ending = this.#ending.get(spendId(token));
     if (ending === undefined) return true;
     const stop = new AbortController();
     try {
@@ -197,12 +192,12 @@ export class Charges {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     // The last update of a token is the one that counts, and a final one is always the last.
-    const updates = new Map(batch.map(({ update }) => [idOf(update), update]));
+    const updates = new Map(batch.map(({ update }) => [spendId(update), update]));
     const order = [...updates.keys()].sort();
     try {
       const stored = await this.#store.update(order.map((id) => updates.get(id)!));
       const isStored = new Set(order.filter((_, i) => stored[i]));
-      for (const { update, settle } of batch) settle(isStored.has(idOf(update)));
+      for (const { update, settle } of batch) settle(isStored.has(spendId(update)));
     } catch (error) {
       for (const { fail } of batch) fail(error);
     }

@@ -1,6 +1,6 @@
 // Answers claims: what was charged, with a signed receipt, and change for the rest of the token.
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
-import { CheckUnavailable, type PaywallCore, Refusal } from "@sotto/resource-server";
+import { CheckUnavailable, type PaywallCore } from "@sotto/resource-server";
 import { verifyChangeClaimWith } from "../../core/metered/claim.ts";
 import { signReceiptWith } from "../../core/metered/receipt.ts";
 import { decodeUnitCounts } from "../../core/metered/units.ts";
@@ -14,6 +14,7 @@ import {
   formatReceipt,
   type MeteredRule,
   meteredRuleHash,
+  PREPAID_KEY_BYTES,
   parseReceipt,
   redeemsAt,
   tokenIdHash,
@@ -22,12 +23,14 @@ import { Batches } from "../batches.ts";
 import { signMessage, verifySignature } from "../ed25519.ts";
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
-import { prepaidError } from "../responses.ts";
+import { refuse } from "../responses.ts";
 import type { MeteredRow } from "../schema.ts";
+import { unsignable } from "../signer.ts";
+import { spendId, type TokenId } from "../token-id.ts";
 import type { Charges } from "./charges.ts";
 import { Repeats } from "./repeats.ts";
-import { signMessages, unsignable } from "./signing.ts";
-import type { FoundRow, MeteredToken, StoredClaim } from "./store.ts";
+import { signMessages } from "./signing.ts";
+import type { FoundRow, StoredClaim } from "./store.ts";
 
 /** One transaction for all claims that arrived while the previous one ran. */
 const LIMITS = { size: 50, running: 1, early: 50 };
@@ -52,10 +55,6 @@ export interface ClaimParts {
   readonly onClaimed: (key: Key, charge: bigint, tokens: number) => void;
 }
 
-const refuse = (...error: Parameters<typeof prepaidError>): never => {
-  throw new Refusal(prepaidError(...error));
-};
-
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #repeats: Repeats;
@@ -70,12 +69,12 @@ export class Claims {
 
   /** @throws Refusal; CheckUnavailable; the errors of the store */
   async answer(request: ChangeRequest): Promise<ChangeAnswer> {
-    const { key_id: keyId, nonce } = await this.#charged(request);
-    const id = `${keyId}:${nonce}`;
+    const token = await this.#charged(request);
+    const id = spendId(token);
     // One claim of a token after the other: the next one finds what the first one stored, and signs nothing.
     const turn = (this.#turns.get(id) ?? Promise.resolve())
       .catch(() => undefined)
-      .then(async () => this.#answerCharged(request, await this.#find({ keyId, nonce })));
+      .then(() => this.#answerCharged(request, token));
     this.#turns.set(id, turn);
     try {
       return await turn;
@@ -84,12 +83,13 @@ export class Claims {
     }
   }
 
-  /** @param row whose charge is final; the claim is signed by its token's key */
-  async #answerCharged(request: ChangeRequest, row: FoundRow): Promise<ChangeAnswer> {
+  /** @param token whose charge is final; the claim is signed by its key */
+  async #answerCharged(request: ChangeRequest, token: TokenId): Promise<ChangeAnswer> {
+    const row = await this.#find(token);
     const claim = changeClaimOf(this.#parts.core.origin, request);
     const batch = claim.batch as Bytes32 | undefined;
     if (row.receipt !== null && (batch === undefined || row.batch === batch)) {
-      const seconds = this.#repeats.count(`${row.key_id}:${row.nonce}:${batch ?? ""}`);
+      const seconds = this.#repeats.count(`${spendId(token)}:${batch ?? ""}`);
       if (seconds !== undefined)
         refuse("PREPAID_UNAVAILABLE", "this was answered several times; try again later", seconds);
       // Another server may have stored the answer.
@@ -100,13 +100,13 @@ export class Claims {
     const receipt = row.receipt ?? formatReceipt(this.#receipt(row));
     const change = batch === undefined ? undefined : { batch, signatures: await this.#sign(row, request.batch!) };
     const keyIds = this.#changeKeys(row).map(({ id }) => id);
-    const stored = await this.#store({ keyId: row.key_id, nonce: row.nonce, keyIds, receipt, change });
+    const stored = await this.#store({ ...token, keyIds, receipt, change });
     if (stored === "closed") return ended(row);
     // The row was charged, and rows are kept as long as claims are answered.
     if (stored === undefined) throw new CheckUnavailable("STORE_UNAVAILABLE");
     if (batch !== undefined && stored.batch !== batch) return otherBatch();
     if (change !== undefined) {
-      const tokens = change.signatures.length / 256;
+      const tokens = change.signatures.length / PREPAID_KEY_BYTES;
       this.#parts.onClaimed(this.#parts.prepaid.keyring.find(row.key_id)!, BigInt(row.charge), tokens);
     }
     return answerOf(row, stored, batch);
@@ -117,13 +117,13 @@ export class Claims {
     await this.#batches.end();
   }
 
-  /** The row of a claim's token, once its charge is final. The cheapest check is first. */
-  async #charged({ token, proof, batch }: ChangeRequest): Promise<FoundRow> {
+  /** The token of a claim, once its charge is final. The cheapest check is first. */
+  async #charged({ token, proof, batch }: ChangeRequest): Promise<TokenId> {
     const { core, charges } = this.#parts;
     if (nonceOfTokenKey(hexToBytes(proof.publicKey, 32, "publicKey")) !== token.nonce) return wrongProof();
     if (this.#parts.prepaid.keyring.find(token.keyId) === undefined)
       return refuse("METERED_UNKNOWN", "this server has no such key");
-    const found: MeteredToken = {
+    const found = {
       keyId: token.keyId,
       nonce: Buffer.from(token.nonce.slice(2), "hex").toString("base64url"),
     };
@@ -143,10 +143,10 @@ export class Claims {
         "the request still runs; try again",
         Math.max(1, Math.min(MAX_RETRY_S, Math.ceil(row.remaining / 1_000))),
       );
-    return row;
+    return found;
   }
 
-  async #find(token: MeteredToken): Promise<FoundRow> {
+  async #find(token: TokenId): Promise<FoundRow> {
     const row = await this.#parts.prepaid.store.metered.find(token);
     return row ?? refuse("METERED_UNKNOWN", "no request of a metered route was paid with this token here");
   }
@@ -188,7 +188,7 @@ export class Claims {
   async #sign(row: MeteredRow, batch: Uint8Array): Promise<Uint8Array> {
     const { keyring, signer } = this.#parts.prepaid;
     const values = changeOf(ruleOf(row), BigInt(row.charge));
-    if (batch.length !== values.length * 256)
+    if (batch.length !== values.length * PREPAID_KEY_BYTES)
       refuse(
         "METERED_REQUEST_INVALID",
         `the change is ${values.join(" + ") || "0"} base units, so the batch must have ${values.length} messages`,
@@ -196,7 +196,7 @@ export class Claims {
     const keys = values.map((value) => keyring.at(value, row.change_epoch));
     if (!keys.every((key): key is Key => key?.privateKey !== undefined))
       throw new CheckUnavailable("METERED_KEYS", 60, new Error(`a key of ${row.change_epoch} is missing`));
-    const wrong = unsignable(keys, batch);
+    const wrong = unsignable(batch, (message) => keys[message]!);
     if (wrong !== undefined) refuse("METERED_REQUEST_INVALID", `message ${wrong} is not below its key's modulus`);
     return signMessages(signer, keys, batch);
   }

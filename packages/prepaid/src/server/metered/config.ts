@@ -1,5 +1,4 @@
 // Checks the options of metered credit as far as possible without the pool's token, and reads its files.
-import type { Deployment } from "@sotto/protocol";
 import { assertFields, type FixedQuote, invalidOption, parseInteger } from "@sotto/resource-server";
 import {
   decodeReceiptKeyFile,
@@ -18,7 +17,7 @@ import {
   type WireReceiptKeyFile,
   type WireSignedMeteredTerms,
 } from "../../index.ts";
-import { decodeOption, readJsonOption } from "../config.ts";
+import { assertMerchant, decodeOption, type MerchantOptions, readJsonOption } from "../config.ts";
 import type { Keyring } from "../keyring.ts";
 import type { PrepaidMethod } from "../method.ts";
 
@@ -47,26 +46,10 @@ export interface MeteredConfig {
   readonly durationMs: number;
 }
 
-/** The paywall's own options that terms depend on. */
-export interface MeteredMerchantOptions {
-  readonly origin: string;
-  readonly wallet: string;
-  readonly deployment: Deployment;
-}
-
-function parseTerms(option: unknown, where: string, merchant: MeteredMerchantOptions): SignedMeteredTerms {
+function parseTerms(option: unknown, where: string, merchant: MerchantOptions): SignedMeteredTerms {
   const content = readJsonOption(option, where, MAX_SIGNED_TERMS_BYTES);
   const signed = decodeOption(where, () => decodeSignedTerms(content));
-  const { origin, wallet, chainId, pool } = signed.terms;
-  const { deployment } = merchant;
-  for (const [what, found, expected] of [
-    ["origin", origin, merchant.origin],
-    ["wallet", wallet, merchant.wallet],
-    ["chain", chainId, deployment.chainId],
-    ["pool", pool, deployment.pool],
-  ])
-    if (found !== expected)
-      throw invalidOption(`${where} is for the ${what} ${String(found)}, but this paywall has ${String(expected)}`);
+  assertMerchant(signed.terms, where, merchant);
   return signed;
 }
 
@@ -94,7 +77,7 @@ function parseSecrets(
 }
 
 /** @throws PaywallError INVALID_OPTION */
-export function parseMetered(options: MeteredOptions, merchant: MeteredMerchantOptions): MeteredConfig {
+export function parseMetered(options: MeteredOptions, merchant: MerchantOptions): MeteredConfig {
   assertFields(options, "metered", FIELDS);
   const { terms, receiptKeys, maxSeconds = DEFAULT_SECONDS } = options;
   if (!Array.isArray(terms) || terms.length === 0 || terms.length > MAX_METERED_TERMS)

@@ -1,5 +1,5 @@
 // The paths of metered credit: the signed terms, claims of change, and swaps.
-import { networkOf, SottoError } from "@sotto/protocol";
+import { SottoError } from "@sotto/protocol";
 import {
   answered,
   CheckUnavailable,
@@ -22,8 +22,8 @@ import {
   parseSwapRequest,
   type SignedMeteredTerms,
 } from "../../index.ts";
-import { KEYS_MAX_AGE } from "../endpoints.ts";
-import { prepaidError } from "../responses.ts";
+import { clientOf, KEYS_MAX_AGE } from "../endpoints.ts";
+import { prepaidError, refuse } from "../responses.ts";
 import type { Claims } from "./claims.ts";
 import type { Swaps } from "./swaps.ts";
 
@@ -57,9 +57,9 @@ export class MeteredEndpoints {
     if (request.method !== "POST") return wrongMethod("POST");
     try {
       const answer = this.#answerOf(path!);
-      const client = request.client === undefined ? undefined : networkOf(request.client);
       const text = await readText(request);
-      return answered(new TextEncoder().encode(await this.#gate.run(() => answer(text), client)), JSON_TYPE);
+      const json = await this.#gate.run(() => answer(text), clientOf(request));
+      return answered(new TextEncoder().encode(json), JSON_TYPE);
     } catch (error) {
       return this.#refusal(error);
     }
@@ -73,9 +73,7 @@ export class MeteredEndpoints {
 
   #answerOf(path: string): (text: string) => Promise<string> {
     if (this.#desk === undefined || ![PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH].includes(path))
-      throw new Refusal(
-        prepaidError("METERED_UNKNOWN", "this server signs no change; another server of the origin does"),
-      );
+      return refuse("METERED_UNKNOWN", "this server signs no change; another server of the origin does");
     const { claims, swaps } = this.#desk;
     return path === PREPAID_CHANGE_PATH
       ? async (text) => formatChangeAnswer(await claims.answer(parse(() => parseChangeRequest(text))))
@@ -94,9 +92,7 @@ export class MeteredEndpoints {
   }
 }
 
-const malformed = (message: string): never => {
-  throw new Refusal(prepaidError("METERED_REQUEST_INVALID", message));
-};
+const malformed = (message: string): never => refuse("METERED_REQUEST_INVALID", message);
 
 function parse<T>(action: () => T): T {
   try {

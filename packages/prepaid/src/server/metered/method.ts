@@ -13,7 +13,6 @@ import {
   type PaywallRequest,
   type PoolToken,
   type RequestTerms,
-  refused,
 } from "@sotto/resource-server";
 import { assertMethod, assertTarget } from "../../core/metered/route.ts";
 import {
@@ -21,6 +20,7 @@ import {
   encodeMeteredOffer,
   encodeMeteredRule,
   epochOf,
+  formatChargeHeader,
   METERED_CHARGE_HEADER,
   METERED_RULE_HEADER,
   type MeteredRule,
@@ -32,7 +32,6 @@ import {
   PREPAID_HEADER,
   PREPAID_SWAP_PATH,
   PREPAID_TERMS_PATH,
-  prepaidChallengeDigest,
   ruleOfRequest,
   type SignedMeteredTerms,
   verifyTermsSignature,
@@ -100,10 +99,7 @@ const TOKEN = PREPAID_HEADER.toLowerCase();
  *     const credit = meteredCredit({ prepaid: tokens, terms: ["terms.signed.json"], receiptKeys: "receipts.json" });
  *     sotto({ ...options, methods: [tokens, credit] });
  */
-export const meteredCredit = (options: MeteredOptions): PaymentMethod => createMetered(options);
-
-/** @param onOpen for tests */
-export function createMetered(options: MeteredOptions, onOpen?: (opened: OpenMetered) => void): PaymentMethod {
+export function meteredCredit(options: MeteredOptions): PaymentMethod {
   return {
     name: "metered",
     headers: [{ name: METERED_RULE_HEADER }],
@@ -120,18 +116,16 @@ export function createMetered(options: MeteredOptions, onOpen?: (opened: OpenMet
         throw invalidOption(
           "metered.prepaid must be the method of prepaid tokens that comes before this one in methods",
         );
-      const opened = new OpenMetered(core, prepaid, config);
-      onOpen?.(opened);
-      return opened;
+      return new OpenMetered(core, prepaid, config);
     },
   };
 }
 
-export class OpenMetered implements OpenMethod {
-  readonly charges: Charges;
+class OpenMetered implements OpenMethod {
   readonly #core: PaywallCore;
   readonly #prepaid: Prepaid;
   readonly #config: MeteredConfig;
+  readonly #charges: Charges;
   readonly #desk: Desk | undefined;
   readonly #endpoints: MeteredEndpoints;
 
@@ -140,7 +134,7 @@ export class OpenMetered implements OpenMethod {
     this.#core = core;
     this.#prepaid = prepaid;
     this.#config = config;
-    this.charges = new Charges(prepaid.store.metered, (error) => report({ event: "trouble", reason: "STORE", error }));
+    this.#charges = new Charges(prepaid.store.metered, (error) => report({ event: "trouble", reason: "STORE", error }));
     this.#desk = this.#createDesk();
     prepaid.beforeClose(() => this.#end());
     this.#endpoints = new MeteredEndpoints(core, config.terms, this.#desk);
@@ -149,7 +143,7 @@ export class OpenMetered implements OpenMethod {
   /** @throws PaywallError INVALID_OPTION if this server signs without a guard */
   #createDesk(): Desk | undefined {
     const { secrets } = this.#config;
-    const [core, prepaid, charges] = [this.#core, this.#prepaid, this.charges];
+    const [core, prepaid, charges] = [this.#core, this.#prepaid, this.#charges];
     if (secrets === undefined || !prepaid.keyring.all.some((key) => key.privateKey !== undefined)) return undefined;
     if (!prepaid.hasGuard)
       throw invalidOption(
@@ -162,7 +156,7 @@ export class OpenMetered implements OpenMethod {
           core.report({ event: "claimed", key: key.id, value: key.value, charge, count }),
       }),
       swaps: new Swaps({
-        ...{ core, prepaid, challengeDigest: prepaidChallengeDigest(core.origin) },
+        ...{ core, prepaid },
         onSwapped: (key, count) => core.report({ event: "swapped", key: key.id, value: key.value, count }),
       }),
     };
@@ -215,10 +209,6 @@ export class OpenMetered implements OpenMethod {
     const { report, clock, paid, wallet } = this.#core;
     const began = clock();
     const shown = parseToken(values);
-    if (typeof shown === "string") {
-      report({ event: "malformed" });
-      return refused(400, { error: "Invalid payment token format", message: shown });
-    }
     const { method, target } = request;
     const hash = meteredRuleHash(rule);
     const agreed = request.header(RULE);
@@ -230,7 +220,7 @@ export class OpenMetered implements OpenMethod {
     const spent = await redemption.redeemMetered(shown, use, (key) => this.#spendOf(rule, key, request, began));
     const { id, key } = spent;
     report({ event: "redeemed", key: key.id, value: rule.cap, ms: clock() - began });
-    const { meter, finish, ended, finalCharge } = this.charges.start({
+    const { meter, finish, ended, finalCharge } = this.#charges.start({
       ...spent,
       rule,
       durationMs: this.#config.durationMs,
@@ -251,7 +241,7 @@ export class OpenMetered implements OpenMethod {
     return {
       ...decision,
       headers: { ...decision.headers, "access-control-expose-headers": `${exposed}, ${METERED_CHARGE_HEADER}` },
-      finalHeaders: (status) => ({ [CHARGE]: String(finalCharge(status)) }),
+      finalHeaders: (status) => ({ [CHARGE]: formatChargeHeader(finalCharge(status)) }),
     };
   }
 
@@ -282,7 +272,7 @@ export class OpenMetered implements OpenMethod {
 
   /** Stores what still runs. The tokens' store is closed after that. */
   async #end(): Promise<void> {
-    await this.charges.close();
+    await this.#charges.close();
     await this.#desk?.claims.end();
   }
 }

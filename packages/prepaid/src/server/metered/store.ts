@@ -1,8 +1,9 @@
 // What tokens paid for at metered routes: what runs, what was charged, and the change and swaps that were signed.
 import type { Database } from "@sotto/database";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { epochOf, laterEpoch } from "../../index.ts";
+import { jsonElements } from "../json-elements.ts";
 import type { MeteredRow, PrepaidSchema, SwapRow } from "../schema.ts";
+import { spendId, type TokenId } from "../token-id.ts";
 
 /** What is stored with a token that pays for a request of a metered route. */
 export interface MeteredSpend {
@@ -20,15 +21,8 @@ export interface MeteredSpend {
   readonly durationMs: number;
 }
 
-/** Names a spent token. */
-export interface MeteredToken {
-  readonly keyId: string;
-  /** base64url, 43 characters. */
-  readonly nonce: string;
-}
-
 /** What a request has used so far, or in total. */
-export interface ChargeUpdate extends MeteredToken {
+export interface ChargeUpdate extends TokenId {
   /** The order that spent the token. */
   readonly holder: string;
   /** Counts by name as JSON. */
@@ -40,7 +34,7 @@ export interface ChargeUpdate extends MeteredToken {
 }
 
 /** A claim to be stored. */
-export interface StoredClaim extends MeteredToken {
+export interface StoredClaim extends TokenId {
   /** The keys of the change. */
   readonly keyIds: readonly string[];
   readonly receipt: string;
@@ -49,7 +43,7 @@ export interface StoredClaim extends MeteredToken {
 
 /** A swap to be stored, with the tokens that it spends. */
 export interface StoredSwap extends Omit<SwapRow, "spent"> {
-  readonly tokens: readonly MeteredToken[];
+  readonly tokens: readonly TokenId[];
 }
 
 /** A spent token, with the time that its request still has, ms. */
@@ -95,7 +89,7 @@ export class MeteredStore {
       where value -> 'metered' is not null`;
   }
 
-  async find({ keyId, nonce }: MeteredToken): Promise<FoundRow | undefined> {
+  async find({ keyId, nonce }: TokenId): Promise<FoundRow | undefined> {
     return this.#database.db
       .selectFrom("prepaid_metered")
       .selectAll()
@@ -111,26 +105,22 @@ export class MeteredStore {
    * @returns whether it was stored, for each
    */
   async update(updates: readonly ChargeUpdate[]): Promise<boolean[]> {
-    const json = JSON.stringify(
-      updates.map(({ keyId, nonce, holder, units, charge, ends }) => [
-        ...[keyId, nonce, holder, ends ? "charged" : "running"],
-        ...[units, charge],
-      ]),
-    );
-    const elements =
-      this.#database.kind === "sqlite" ? sql`json_each(${json})` : sql`json_array_elements(${json}::json) as value`;
+    const values = updates.map(({ keyId, nonce, holder, units, charge, ends }) => [
+      ...[keyId, nonce, holder, ends ? "charged" : "running"],
+      ...[units, charge],
+    ]);
     const { rows } = await sql<{ key_id: string; nonce: string }>`
       update prepaid_metered set state = value ->> 3, units = value ->> 4, charge = value ->> 5
-      from ${elements}
+      from ${jsonElements(this.#database, values)}
       where key_id = value ->> 0 and nonce = value ->> 1 and holder = value ->> 2
       and state = 'running' and deadline > ${this.#now}
       returning key_id, nonce`.execute(this.#database.db);
-    const stored = new Set(rows.map((row) => `${row.key_id} ${row.nonce}`));
-    return updates.map(({ keyId, nonce }) => stored.has(`${keyId} ${nonce}`));
+    const stored = new Set(rows.map((row) => spendId({ keyId: row.key_id, nonce: row.nonce })));
+    return updates.map((update) => stored.has(spendId(update)));
   }
 
   /** Makes the last checkpoint of a request final once its deadline has passed. */
-  async closeOverdue({ keyId, nonce }: MeteredToken): Promise<void> {
+  async closeOverdue({ keyId, nonce }: TokenId): Promise<void> {
     await this.#database.db
       .updateTable("prepaid_metered")
       .set({ state: "charged" })
@@ -189,7 +179,7 @@ export class MeteredStore {
   }
 
   /** Whether one of the tokens was spent before. */
-  async isSpent(tokens: readonly MeteredToken[]): Promise<boolean> {
+  async isSpent(tokens: readonly TokenId[]): Promise<boolean> {
     const row = await this.#database.db
       .selectFrom("prepaid_token")
       .select("nonce")
@@ -201,11 +191,11 @@ export class MeteredStore {
 
   /**
    * Spends the tokens of a swap and stores its signatures, within a transaction. The caller rolls back if it is refused.
-   * @returns false if one of the tokens was spent before, or one of the keys is closed
+   * @returns "closed" if one of the keys is closed, "spent" if one of the tokens was spent before
    */
-  async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<boolean> {
+  async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<"made" | "closed" | "spent"> {
     const closed = await closedOf(db, [swap.key_id, ...tokens.map(({ keyId }) => keyId)]);
-    if (closed.size > 0) return false;
+    if (closed.size > 0) return "closed";
     const rows = [...tokens]
       .sort(byToken)
       .map(({ keyId, nonce }) => ({ key_id: keyId, nonce, holder: `swap:${swap.hash}`, returns: 0 }));
@@ -214,13 +204,13 @@ export class MeteredStore {
       .values(rows)
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst();
-    if (numInsertedOrUpdatedRows !== BigInt(rows.length)) return false;
+    if (numInsertedOrUpdatedRows !== BigInt(rows.length)) return "spent";
     const spent = JSON.stringify(tokens.map(({ keyId }) => keyId));
     await db
       .insertInto("prepaid_swap")
       .values({ ...swap, spent })
       .execute();
-    return true;
+    return "made";
   }
 
   /** All rows, as groups. */
@@ -247,19 +237,11 @@ export class MeteredStore {
       .execute();
     return rows.map((row) => ({ ...row, swaps: Number(row.swaps) }));
   }
-
-  /** Deletes rows whose change is no longer accepted at `time`, ms. */
-  async sweep(time: number): Promise<void> {
-    await this.#database.db
-      .deleteFrom("prepaid_metered")
-      .where("change_epoch", "<", laterEpoch(epochOf(time), -1))
-      .execute();
-  }
 }
 
 /** The order in which every statement locks tokens, so that two servers never wait for each other. */
-function byToken(a: MeteredToken, b: MeteredToken): number {
-  const [first, second] = [a, b].map(({ keyId, nonce }) => `${keyId}:${nonce}`) as [string, string];
+function byToken(a: TokenId, b: TokenId): number {
+  const [first, second] = [spendId(a), spendId(b)];
   if (first === second) return 0;
   return first < second ? -1 : 1;
 }

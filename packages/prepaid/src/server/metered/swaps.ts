@@ -1,9 +1,10 @@
 // Exchanges several tokens for fewer of the same sum.
 import { verify } from "node:crypto";
-import { type PaywallCore, Refusal } from "@sotto/resource-server";
+import type { PaywallCore } from "@sotto/resource-server";
 import {
   changeEpochAt,
   isPrepaidValue,
+  PREPAID_KEY_BYTES,
   PREPAID_TOKEN_LAYOUT,
   redeemsAt,
   type SwapRequest,
@@ -12,17 +13,17 @@ import {
 } from "../../index.ts";
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
-import { prepaidError } from "../responses.ts";
+import { refuse } from "../responses.ts";
 import type { SwapRow } from "../schema.ts";
 import { readToken, type ShownToken } from "../shown-token.ts";
+import { unsignable } from "../signer.ts";
 import { Repeats } from "./repeats.ts";
-import { signMessages, unsignable } from "./signing.ts";
+import { signMessages } from "./signing.ts";
+import type { StoredSwap } from "./store.ts";
 
 export interface SwapParts {
   readonly core: Pick<PaywallCore, "clock">;
   readonly prepaid: Prepaid;
-  /** The digest that every token of this origin contains. */
-  readonly challengeDigest: string;
   /** Called when a swap was signed. */
   readonly onSwapped: (key: Key, tokens: number) => void;
 }
@@ -33,10 +34,6 @@ interface Spent {
   readonly key: Key;
 }
 
-const refuse = (...error: Parameters<typeof prepaidError>): never => {
-  throw new Refusal(prepaidError(...error));
-};
-
 export class Swaps {
   readonly #parts: SwapParts;
   readonly #repeats: Repeats;
@@ -46,7 +43,7 @@ export class Swaps {
     this.#repeats = new Repeats(() => parts.core.clock());
   }
 
-  /** @returns the signatures, 256 bytes each @throws Refusal; CheckUnavailable; the errors of the store */
+  /** @returns the signatures, one after the other @throws Refusal; CheckUnavailable; the errors of the store */
   async answer(request: SwapRequest): Promise<Uint8Array> {
     const { prepaid } = this.#parts;
     const { metered } = prepaid.store;
@@ -56,29 +53,32 @@ export class Swaps {
     const spent = this.#spent(request);
     const keys = this.#keys(request, spent);
     assertSigned(spent);
-    const tokens = spent.map(({ shown }) => ({ keyId: shown.keyId, nonce: shown.nonce }));
+    const tokens = spent.map(({ shown: { keyId, nonce } }) => ({ keyId, nonce }));
     // Before the work of signing. The transaction below decides.
     if (await metered.isSpent(tokens)) return this.#spentBefore(hash);
     const signatures = await signMessages(prepaid.signer, keys, request.batch);
     const swap = { hash, key_id: keys[0]!.id, count: keys.length, signatures, tokens };
-    const isMade = await this.#commit(swap);
-    if (!isMade) return this.#spentBefore(hash);
+    const made = await this.#commit(swap);
+    // Another server closed a key, and this one does not know it yet.
+    if (made === "closed") return ended(request.epoch);
+    if (made === "spent") return this.#spentBefore(hash);
     this.#parts.onSwapped(keys[0]!, keys.length);
     return signatures;
   }
 
-  async #commit(swap: Parameters<Prepaid["store"]["metered"]["swap"]>[1]): Promise<boolean> {
+  async #commit(swap: StoredSwap): Promise<"made" | "closed" | "spent"> {
     const { prepaid } = this.#parts;
-    const refused = new Error("a token was spent");
+    const refused = new Error("the swap is refused");
+    let made: "made" | "closed" | "spent" = "made";
     try {
       await prepaid.commit(async (db) => {
-        if (!(await prepaid.store.metered.swap(db, swap))) throw refused;
+        made = await prepaid.store.metered.swap(db, swap);
+        if (made !== "made") throw refused;
       });
-      return true;
     } catch (error) {
-      if (error === refused) return false;
-      throw error;
+      if (error !== refused) throw error;
     }
+    return made;
   }
 
   /** The same swap may have been stored since. */
@@ -100,19 +100,18 @@ export class Swaps {
 
   /** The tokens with their keys, checked without their signatures. */
   #spent({ tokens }: SwapRequest): readonly Spent[] {
-    const { core, prepaid, challengeDigest } = this.#parts;
+    const { core, prepaid } = this.#parts;
     const spent = tokens.map((header): Spent => {
       const shown = readToken(header);
       if (shown === undefined) return refuse("METERED_REQUEST_INVALID", "a token is malformed");
       const key = prepaid.keyring.find(shown.keyId);
-      if (key === undefined || shown.challengeDigest !== challengeDigest)
+      if (key === undefined || shown.challengeDigest !== prepaid.challengeDigest)
         return refuse("METERED_CLAIM_INVALID", "a token is not of this server");
       return { shown, key };
     });
     if (new Set(spent.map(({ key }) => key.epoch)).size > 1)
       refuse("METERED_REQUEST_INVALID", "the tokens of a swap must be of one month");
-    if (!spent.every(({ key }) => prepaid.keyring.redeems(key, core.clock())))
-      refuse("METERED_ENDED", `tokens of ${spent[0]!.key.epoch} are not accepted, or were closed`);
+    if (!spent.every(({ key }) => prepaid.keyring.redeems(key, core.clock()))) ended(spent[0]!.key.epoch);
     return spent;
   }
 
@@ -132,15 +131,16 @@ export class Swaps {
     const keys = values!.map((value) => prepaid.keyring.at(value, epoch));
     if (!keys.every((key): key is Key => key?.privateKey !== undefined))
       return refuse("METERED_REQUEST_INVALID", `this server has no key of ${epoch} for ${values!.join(" and ")}`);
-    if (!redeemsAt(epoch, now) || keys.some(({ id }) => prepaid.keyring.isClosed(id)))
-      refuse("METERED_ENDED", `tokens of ${epoch} are not accepted, or were closed`);
-    if (batch.length !== keys.length * 256)
+    if (!redeemsAt(epoch, now) || keys.some(({ id }) => prepaid.keyring.isClosed(id))) ended(epoch);
+    if (batch.length !== keys.length * PREPAID_KEY_BYTES)
       refuse("METERED_REQUEST_INVALID", `the batch must have ${keys.length} messages`);
-    const wrong = unsignable(keys, batch);
+    const wrong = unsignable(batch, (message) => keys[message]!);
     if (wrong !== undefined) refuse("METERED_REQUEST_INVALID", `message ${wrong} is not below its key's modulus`);
     return keys;
   }
 }
+
+const ended = (epoch: string): never => refuse("METERED_ENDED", `tokens of ${epoch} are not accepted, or were closed`);
 
 /** The values of the new tokens for spent ones, by one of the recipes; undefined if there is none. */
 export function receivedFor(spent: readonly bigint[]): readonly bigint[] | undefined {

@@ -39,7 +39,6 @@ import {
   signReceipt,
   swapHash,
   swapRecipes,
-  swapTokens,
   tokenIdHash,
   verifyChangeClaim,
 } from "../../../src/index.ts";
@@ -208,8 +207,7 @@ export class MeteredMerchant extends PrepaidMerchant {
   #swap(body: string): Response {
     const request = parseSwapRequest(body);
     const hash = swapHash(request);
-    const spent = swapTokens(request);
-    const values = spent.map(({ keyId }) => this.#pair(keyId)!.value);
+    const values = request.tokens.map(decodePrepaidHeader).map(({ keyId }) => this.#pair(keyId)!.value);
     const recipe = swapRecipes(VALUES).find(({ spend }) => spend.join() === values.join());
     if (recipe === undefined) return Response.json({ code: "METERED_REQUEST_INVALID" }, { status: 400 });
     if (!this.swaps.has(hash)) {
