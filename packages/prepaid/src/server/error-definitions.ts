@@ -79,9 +79,10 @@ export const PREPAID_SERVER_ERRORS = {
   },
   METERED_UNKNOWN: {
     means: "No request of a metered route was paid with this token at this server, or the server signs no change.",
-    cause: "The request never arrived, or it was refused before its token was spent.",
+    cause:
+      "The request never arrived, it was refused before its token was spent, or the claim reached a server without keys.",
     http: 404,
-    remedy: "The token is unspent: it can be shown for the same request.",
+    remedy: "Send claims to a server with keys. If that server does not know the token, show it for the same request.",
   },
   METERED_RUNNING: {
     means: "The request that a token paid for still runs, so its charge is not final.",

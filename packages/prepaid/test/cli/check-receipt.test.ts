@@ -110,7 +110,7 @@ describe("sotto prepaid check-receipt", () => {
     expect(errorOf(ended).message).to.include("two rules for the same requests and month");
   });
 
-  it("ignores terms that the wallet did not sign", async () => {
+  it("refuses terms that their wallet did not sign", async () => {
     const [mine, other] = [await signed(), await signed({ firstEpoch: "2027-01" })];
     const terms = await termsFile("forged.json", { ...mine, signature: other.signature });
     expect(errorOf(await check(receiptFile("good.json"), "--terms", terms)).message).to.include("are not signed");

@@ -1,4 +1,4 @@
-import { constants, createPrivateKey, createPublicKey, privateDecrypt, publicEncrypt } from "node:crypto";
+import { constants, createPrivateKey, createPublicKey, privateDecrypt, publicEncrypt, randomBytes } from "node:crypto";
 import { bytesToHex, SottoError } from "@sotto/protocol";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
@@ -7,12 +7,16 @@ import { Wallet } from "ethers";
 import fc from "fast-check";
 import {
   decodePrepaidKeyFile,
+  decodeReceiptKeyFile,
   decodeSignedSchedule,
   encodePrepaidKeyFile,
+  encodeReceiptKeyFile,
   encodeRsaKey,
   encodeSignedSchedule,
   generatePrepaidKey,
+  laterEpoch,
   MAX_PREPAID_KEY_FILE_BYTES,
+  MAX_RECEIPT_KEY_FILE_BYTES,
   MAX_SIGNED_SCHEDULE_BYTES,
   type PrepaidKeyFile,
   type PrepaidSchedule,
@@ -105,6 +109,18 @@ describe("a file of prepaid keys", () => {
       }),
       { numRuns: fuzzSize(200, 4_000) },
     );
+  });
+});
+
+describe("a file of receipt keys", () => {
+  it("holds the keys of four terms of a year, the most that a server has at once, within its size limit", () => {
+    const keys = Array.from({ length: 48 }, (_, i) => ({ epoch: laterEpoch("2026-12", i), secret: randomBytes(32) }));
+    const origin = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`;
+    const wire = encodeReceiptKeyFile({ origin, keys });
+    expect(JSON.stringify(wire, null, 2).length).to.be.at.most(MAX_RECEIPT_KEY_FILE_BYTES);
+    expect(decodeReceiptKeyFile(wire).keys).to.have.length(48);
+    const more = { epoch: laterEpoch("2026-12", 48), secret: randomBytes(32) };
+    expectCode("INVALID_ARGUMENT", () => encodeReceiptKeyFile({ origin, keys: [...keys, more] }));
   });
 });
 

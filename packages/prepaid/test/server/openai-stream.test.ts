@@ -4,9 +4,9 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { SottoError } from "@sotto/protocol";
-import type { Meter } from "@sotto/resource-server";
 import { expect } from "chai";
-import { chargeOf, type MeteredRule } from "../../src/index.ts";
+import type { MeteredRule } from "../../src/index.ts";
+import { RequestMeter } from "../../src/server/metered/meter.ts";
 import { meterOpenAiStream, type OpenAiStreamOptions } from "../../src/server.ts";
 
 const RULE: MeteredRule = {
@@ -18,35 +18,6 @@ const RULE: MeteredRule = {
   cap: 1_000n,
   grain: 10n,
 };
-
-/** Counts by the rule, as the meter of a payment does. */
-class RuleMeter implements Meter {
-  readonly added: Record<string, number> = {};
-  checkpoints = 0;
-  hasEnded = false;
-  fails = false;
-
-  get charge(): bigint {
-    return chargeOf(RULE, this.added);
-  }
-
-  get left(): bigint {
-    return RULE.cap - this.charge;
-  }
-
-  add(units: Readonly<Record<string, number | bigint>>): boolean {
-    if (this.hasEnded) throw new Error("METER_ENDED");
-    for (const [name, count] of Object.entries(units)) this.added[name] = (this.added[name] ?? 0) + Number(count);
-    return this.left > 0n;
-  }
-
-  async checkpoint(): Promise<void> {
-    this.checkpoints += 1;
-    if (this.fails) throw new Error("no store");
-  }
-
-  keep(): void {}
-}
 
 const chunk = (choices: readonly object[], more: object = {}) =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices, ...more })}\n\n`;
@@ -62,7 +33,9 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
   let server: Server;
   let answer: (response: ServerResponse) => unknown;
   let upstreamClosed: Promise<unknown>;
-  let meter: RuleMeter;
+  let meter: RequestMeter;
+  let checkpoints: number;
+  let failure: Error | undefined;
   before(async () => {
     server = createServer((_request, response) => {
       upstreamClosed = once(response, "close");
@@ -72,8 +45,15 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
     await once(server, "listening");
   });
   after(() => server.close());
+  const newMeter = () =>
+    new RequestMeter(RULE, async () => {
+      checkpoints += 1;
+      if (failure !== undefined) throw failure;
+    });
   beforeEach(() => {
-    meter = new RuleMeter();
+    checkpoints = 0;
+    failure = undefined;
+    meter = newMeter();
   });
   const open = async (options: Partial<OpenAiStreamOptions> = {}) => {
     const upstream = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -91,40 +71,40 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
   it("passes as it is, and costs its tokens", async () => {
     const sent = [ROLE, text("Hel"), text("lo"), STOP, usage(12, 2), DONE];
     expect(await pass(sent)).to.equal(sent.join(""));
-    expect([meter.added, meter.charge]).to.deep.equal([{ input: 12, output: 2 }, 40n]);
+    expect(meter.counted).to.deep.equal({ units: { input: 12n, output: 2n }, charge: 40n });
   });
 
   it("costs a token for each part if the upstream sends no usage", async () => {
     const calls = chunk([{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: "{" } }] } }]);
     const thought = chunk([{ index: 0, delta: { reasoning_content: "hm" } }]);
     await pass([ROLE, thought, text("a"), text("b", 1), calls, STOP, DONE], { input: 30 });
-    expect(meter.added).to.deep.equal({ input: 30, output: 4 });
+    expect(meter.counted.units).to.deep.equal({ input: 30n, output: 4n });
   });
 
   it("costs what the usage says, if that is more than what was counted, and never less", async () => {
     await pass([text("two tokens"), usage(50, 2), DONE], { input: 30 });
-    expect(meter.added).to.deep.equal({ input: 50, output: 2 });
-    meter = new RuleMeter();
+    expect(meter.counted.units).to.deep.equal({ input: 50n, output: 2n });
+    meter = newMeter();
     await pass([text("a"), text("b"), usage(20, 1), DONE], { input: 30 });
-    expect(meter.added).to.deep.equal({ input: 30, output: 2 });
+    expect(meter.counted.units).to.deep.equal({ input: 30n, output: 2n });
     // Some upstreams send the usage so far with each part.
-    meter = new RuleMeter();
+    meter = newMeter();
     const running = [1, 3, 6].map((output) =>
       chunk([{ index: 0, delta: { content: "x" } }], { usage: { prompt_tokens: 5, completion_tokens: output } }),
     );
     await pass([...running, DONE]);
-    expect(meter.added).to.deep.equal({ input: 5, output: 6 });
+    expect(meter.counted.units).to.deep.equal({ input: 5n, output: 6n });
   });
 
   it("hides the usage from a client that did not ask for it", async () => {
     const sent = [text("a"), STOP, usage(1, 1), DONE];
     expect(await pass(sent, { usage: false })).to.equal([text("a"), STOP, DONE].join(""));
-    expect(meter.added).to.deep.equal({ input: 1, output: 1 });
+    expect(meter.counted.units).to.deep.equal({ input: 1n, output: 1n });
   });
 
   it("counts the units of the rule, and no input without a unit for it", async () => {
     await pass([text("a"), usage(9, 3), DONE], { units: { output: "output" }, input: 7 });
-    expect(meter.added).to.deep.equal({ output: 3 });
+    expect(meter.counted.units).to.deep.equal({ output: 3n });
   });
 
   it("ends at the cap like a model at its limit, and cancels the upstream", async () => {
@@ -170,7 +150,7 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
     for (let read = 0; read < 3; read++) await reader.read();
     await reader.cancel();
     await upstreamClosed;
-    expect(meter.added).to.deep.equal({ output: 3 });
+    expect(meter.counted.units).to.deep.equal({ output: 3n });
   });
 
   it("fails with the upstream, and with a meter that has ended", async () => {
@@ -183,15 +163,15 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
     expect(meter.charge <= 10n).to.equal(true);
     answer = (response) => response.write(text("x"));
     const stream = await open();
-    meter.hasEnded = true;
-    expect(await new Response(stream).text().catch(({ message }: Error) => message)).to.equal("METER_ENDED");
+    meter.end();
+    expect(await new Response(stream).text().catch(({ code }: SottoError) => code)).to.equal("METER_ENDED");
     await upstreamClosed;
   });
 
   it("is stored on the way, and continues if the store fails", async () => {
-    meter.fails = true;
+    failure = new Error("the store does not answer");
     expect(await pass([text("a"), text("b"), DONE])).to.equal(text("a") + text("b") + DONE);
-    expect(meter.checkpoints).to.be.greaterThan(0);
+    expect(checkpoints).to.be.greaterThan(0);
   });
 
   it("is read in parts of any size and with any line ends", async () => {
@@ -213,7 +193,7 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
       response.end("data: no empty line");
     };
     expect(await new Response(await open()).text()).to.equal(`${whole}data: no empty line`);
-    expect(meter.added).to.deep.equal({ output: 1 });
+    expect(meter.counted.units).to.deep.equal({ output: 1n });
   });
 
   it("passes events that are not part of an answer, and refuses one without an end", async () => {
@@ -223,9 +203,9 @@ describe("a metered stream of an OpenAI-compatible upstream", () => {
     );
     const all = [...odd, ...wrong, 'data: {"choices":[null,7,{"delta":null}]}\n\n'];
     expect(await pass(all)).to.equal(all.join(""));
-    expect(meter.added).to.deep.equal({});
-    const failure = await pass(["data: ".padEnd(1_100_000, "x")]).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(SottoError);
+    expect(meter.counted.units).to.deep.equal({});
+    const refused = await pass(["data: ".padEnd(1_100_000, "x")]).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(SottoError);
   });
 
   it("is refused with junk", () => {

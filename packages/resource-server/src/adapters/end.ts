@@ -9,7 +9,10 @@ export async function reportUnstarted({ finish, ended }: Paid): Promise<void> {
   await ended?.("cut");
 }
 
-/** Returns the function that reports the end of one response; its first call counts. Undefined if nothing depends on the end. */
+/**
+ * Returns the function that reports the end of one response. Every adapter calls it with "complete" only after `finish`, and with
+ * "cut" as soon as the connection is lost; its first call counts. Undefined if nothing depends on the end.
+ */
 export function createEndReport(ended: Paid["ended"]): ((end: ResponseEnd) => void) | undefined {
   if (ended === undefined) return undefined;
   let reported = false;

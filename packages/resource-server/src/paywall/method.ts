@@ -180,7 +180,7 @@ export interface PaywallCore {
   /**
    * The decision to serve a request.
    * @param finish gets the outcome
-   * @param ended called after `finish`, once the response has ended
+   * @param ended called once: with "complete" after `finish`, or with "cut" as soon as the connection is lost
    */
   paid(
     payment: Payment,

@@ -148,9 +148,9 @@ export type Decision =
        */
       finish(outcome: Outcome): Promise<void>;
       /**
-       * Call it once, after `finish`, as soon as the response has ended: "complete" if all of it was handed to the connection,
-       * "cut" if the connection was lost before that, or if there was no response. Undefined if nothing depends on the end.
-       * Never rejects.
+       * Call it once: with "complete" after `finish`, as soon as all of the response was handed to the connection, or with "cut"
+       * as soon as the connection is lost, the handler's stream fails, or it is known that there is no response, which may be
+       * before `finish`. Undefined if nothing depends on the end. Never rejects.
        */
       readonly ended?: ((end: ResponseEnd) => Promise<void>) | undefined;
     };

@@ -13,7 +13,7 @@ import type { ChargeUpdate, MeteredStore } from "./store.ts";
 const LIMITS = { size: 200, running: 1, early: 200 };
 /** Minimum time between two checkpoints of a request, ms. */
 const CHECKPOINT_MS = 250;
-/** A request ends so long before its deadline that its charge can still be stored, ms: a tenth of its time within these. */
+/** A request ends before its deadline, so that its charge can be stored in time: by a tenth of its time within these, ms. */
 const [MIN_MARGIN_MS, MAX_MARGIN_MS] = [2_000, 10_000];
 /** Attempts to store a final charge, and the pause between them. */
 const [MAX_ATTEMPTS, PAUSE_MS] = [60, 1_000];
@@ -133,7 +133,7 @@ export class Charges {
     await Promise.all(this.#ending.values());
   }
 
-  /** Stores a final charge. If the store fails until the deadline, the last checkpoint counts. Never rejects. */
+  /** Stores a final charge. If every attempt fails or comes after the deadline, the last checkpoint counts. Never rejects. */
   async #end(id: string, running: Running, meter: RequestMeter, isCharged: boolean): Promise<void> {
     meter.end();
     this.#running.delete(id);

@@ -69,8 +69,8 @@ function parseSecrets(
       const secret = secrets.get(epoch);
       if (secret === undefined || receiptKeyOf(secret) !== receiptKeyOfEpoch(each, epoch))
         throw invalidOption(
-          `metered.receiptKeys has no key for ${epoch} that metered.terms[${i}] names; use the file that \`sotto prepaid keys\` ` +
-            "wrote together with these terms",
+          `metered.receiptKeys lacks the key that metered.terms[${i}] names for ${epoch}; use the receipts.json that ` +
+            "`sotto prepaid terms` wrote with these terms",
         );
     }
   return secrets;
