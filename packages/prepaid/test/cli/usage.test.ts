@@ -6,6 +6,7 @@ const URL = "http://127.0.0.1:9";
 
 const bad = {
   ...BAD_OPTIONS,
+  against: BAD.files,
   epochs: [...BAD.counts, "0", "13"],
   extend: BAD.files,
   from: ["x", "2026-13", "2026-1", "1999-12", "2020-01", "2999-01", "3000-01"],
