@@ -35,7 +35,7 @@ describe("npm run demo", function () {
     expect(stderr).to.equal("");
     expect(status).to.equal(0);
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
-    expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
+    expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(12);
     expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
     // Without a terminal, the output is plain text in lines of at most 80 characters.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
@@ -71,6 +71,14 @@ describe("npm run demo", function () {
     expect(text).to.match(/ 50 requests, each with a token of its own: \d+ ms each\./);
     expect(text).to.contain("paid 1.00 USDC once for 100 tokens").and.contain("0.50 USDC are unspent");
     expect(text.match(/POST \/zk\/settle/g)).to.have.lengthOf(1);
+  });
+
+  it("pays a request whose price is known afterwards, and gets change", () => {
+    const text = section(12);
+    expect(text).to.contain("Token 0.10 USDC, charge 0.03 USDC for 3 days, change 0.07 USDC.");
+    expect(text.replaceAll(/\s+/g, " ")).to.contain("change: 1 of 0.05 USDC, 1 of 0.02 USDC");
+    expect(text.match(/POST \/zk\/settle/g)).to.have.lengthOf(1);
+    expect(whole.stdout).to.match(/payer, prepaid tokens +0\.57 USDC +0\.57 USDC +exact/);
   });
 
   it("answers an unpaid request with the price, the recipient and the recipient's phone number", () => {

@@ -20,6 +20,10 @@ export const RELAYER_FEE = dollars("0.05");
 /** Price of a forecast for the next hour, in USDC; paid with prepaid tokens. */
 export const HOUR_PRICE = "0.01";
 export const HOUR = dollars(HOUR_PRICE);
+/** Price of an outlook, in USDC: for each day, and at most; known only once it is written. Charges are multiples of a day. */
+export const [DAY_PRICE, OUTLOOK_CAP] = ["0.01", "0.10"];
+export const DAY = dollars(DAY_PRICE);
+export const OUTLOOK = dollars(OUTLOOK_CAP);
 /** Number of tokens of the first pack at a merchant. */
 export const PACK_TOKENS = 100;
 /** The payer's limit for a day on which it buys a pack. */

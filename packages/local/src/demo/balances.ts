@@ -1,6 +1,7 @@
 // The end of the demo: compares every balance with the expected one.
 
 import { paint, type Screen, table } from "@sotto/command/terminal";
+import { listPrepaid } from "@sotto/prepaid/client";
 import { DEPOSITED, MINTED, RELAYER_FEE, TIP, usdc, WITHDRAWN } from "./amounts.ts";
 import type { World } from "./world.ts";
 
@@ -15,7 +16,9 @@ const LEFT_POOL = WITHDRAWN + RELAYER_FEE;
 
 export async function readBalances(world: World): Promise<Balance[]> {
   const { payer, merchant, relayer, provider, token, transactions } = world;
+  const { bought, spent } = world.prepaid;
   const paid = world.sales.reduce((sum, { price }) => sum + price, TIP);
+  const tokens = (await listPrepaid(payer.wallet)).reduce((sum, { unspent }) => sum + unspent, 0n);
   await Promise.all([payer.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
   await transactions.readNew();
   // The relayer may still append the last notes, so everything is read at the last block whose gas is known.
@@ -27,6 +30,7 @@ export async function readBalances(world: World): Promise<Balance[]> {
   const inWei = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "wei", expected, found });
   return [
     inUsdc("payer, shielded", DEPOSITED - paid, payer.wallet.balance().total),
+    inUsdc("payer, prepaid tokens", bought - spent, tokens),
     inUsdc("payer, account", MINTED - DEPOSITED, await dollars(payer.account.address)),
     inUsdc("merchant, shielded", paid - LEFT_POOL, merchant.wallet.balance().total),
     inUsdc("merchant, account", WITHDRAWN, await dollars(merchant.account.address)),

@@ -2,7 +2,7 @@
 // not delay their responses. The parent sends their options over the IPC channel, because they contain a viewing key.
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
-import { type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
+import { metered, meteredCredit, type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
@@ -11,7 +11,8 @@ import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
-import { HOUR_PRICE } from "./amounts.ts";
+import type { MeteredFiles } from "../merchant/metered-terms.ts";
+import { DAY_PRICE, HOUR_PRICE, OUTLOOK_CAP } from "./amounts.ts";
 import type { ChildMessage } from "./processes.ts";
 
 const HOST = "127.0.0.1";
@@ -24,8 +25,10 @@ export interface ServersOrder {
   readonly shared: SharedOptions;
   /** A port for each server, in their order. */
   readonly ports: readonly number[];
-  /** The weather server's keys of prepaid tokens, for `HOUR_PRICE`. */
+  /** The weather server's keys of prepaid tokens. */
   readonly prepaid: PrepaidOptions;
+  /** The weather server's terms of outlooks, and the keys of its receipts. */
+  readonly credit: MeteredFiles;
 }
 
 export interface ResourceServer {
@@ -97,6 +100,10 @@ const KINDS: readonly Kind[] = [
       app.get<{ Params: { city: string } }>("/hour/:city", async ({ params, payment }) =>
         sell(`the next hour in ${params.city}`, payment),
       );
+      app.get<{ Params: { city: string } }>("/outlook/:city", async ({ params, payment }) => {
+        const days = ["sunshine", "clouds", "rain"].filter(() => payment?.meter?.add({ days: 1 }) === true);
+        return { goods: `${params.city}: ${days.join(", ")}` };
+      });
       await app.listen({ port, host: HOST });
       return () => app.close();
     },
@@ -141,17 +148,30 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-async function openAll({ shared, ports, prepaid }: ServersOrder): Promise<readonly ResourceServer[]> {
+/** The weather server sells hours for prepaid tokens, and charges outlooks by the day. */
+function weatherOptions({ prepaid, credit }: ServersOrder): Pick<PaywallOptions, "methods" | "routes"> {
+  const tokens = prepaidTokens(prepaid);
+  const price = metered({ cap: OUTLOOK_CAP, grain: DAY_PRICE, units: { days: { price: DAY_PRICE } } });
+  return {
+    methods: [tokens, meteredCredit({ ...credit, prepaid: tokens })],
+    routes: [
+      { path: "/hour/:city", price: HOUR_PRICE },
+      { path: "/outlook/:city", method: "GET", price },
+    ],
+  };
+}
+
+async function openAll(order: ServersOrder): Promise<readonly ResourceServer[]> {
   const closers: (() => Promise<void>)[] = [];
   process.once("SIGTERM", () => {
     void Promise.allSettled(closers.map((close) => close())).finally(() => process.exit(0));
   });
+  const { shared, ports } = order;
   return Promise.all(
     KINDS.map(async ({ open, ...kind }, index) => {
       const port = ports[index]!;
       const origin = `http://${HOST}:${port}`;
-      const routes = [{ path: "/hour/:city", price: HOUR_PRICE }];
-      const more = kind.name === "weather" ? { methods: [prepaidTokens(prepaid)], routes } : {};
+      const more = kind.name === "weather" ? weatherOptions(order) : {};
       closers.push(await open({ ...shared, origin, price: kind.price, ...more }, port));
       return { ...kind, origin };
     }),

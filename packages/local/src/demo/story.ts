@@ -3,24 +3,35 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { type PurchaseStage, payPhone, phonePin, signPhoneLink, wrapFetch } from "@sotto/client";
+import { type PurchaseStage, payPhone, phonePin, signPhoneLink, type WrapOptions, wrapFetch } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
 import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
-import { buyPrepaid, listPrepaid, prepaid } from "@sotto/prepaid/client";
+import { type MeteredRule, meteredValues } from "@sotto/prepaid";
+import {
+  buyPrepaid,
+  listCharges,
+  listPrepaid,
+  mergePrepaid,
+  type PrepaidOptions,
+  prepaid,
+} from "@sotto/prepaid/client";
 import { describeKeys, parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { splitAmount } from "@sotto/wallet";
 import type { TransactionReceipt } from "ethers";
 import { createAddresses, serverKeys } from "../merchant/addresses.ts";
+import { createMeteredTerms } from "../merchant/metered-terms.ts";
 import { createPrepaidKeys } from "../merchant/prepaid-keys.ts";
 import {
+  DAY,
   DEPOSITED,
   HOUR,
   MAX_PER_DAY,
   MAX_PER_REQUEST,
   MAX_WITH_PACK,
   NOTES,
+  OUTLOOK,
   PACK_TOKENS,
   RELAYER_FEE,
   TIP,
@@ -134,6 +145,9 @@ const challenge: Step = {
   },
 };
 
+/** What the weather server charges for an outlook. Hours have the value of a day, so one key serves both. */
+const OUTLOOK_RULE: MeteredRule = { base: 0n, units: [{ name: "days", price: DAY, per: 1 }], cap: OUTLOOK, grain: DAY };
+
 /** Starts the servers with one shared store, so that each payment is accepted by only one of them. */
 async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const { merchant, service, pool, chain, folder } = world;
@@ -146,9 +160,11 @@ async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const free = new Set<number>();
   while (free.size < 4) free.add(await freePort("127.0.0.1"));
   const ports = [...free];
-  const terms = { chainId: BigInt(chain.id), pool: parseAddress(pool), values: [HOUR] };
-  const prepaid = await createPrepaidKeys(merchant.account, { ...terms, origin: `http://127.0.0.1:${ports[1]}` });
-  const order: ServersOrder = { shared, ports, prepaid };
+  const place = { chainId: BigInt(chain.id), pool: parseAddress(pool), origin: `http://127.0.0.1:${ports[1]}` };
+  const keys = await createPrepaidKeys(merchant.account, { ...place, values: meteredValues(OUTLOOK_RULE) });
+  const routes = [{ method: "GET", path: "/outlook/:city", rule: OUTLOOK_RULE }];
+  const credit = await createMeteredTerms(merchant.account, { ...place, routes });
+  const order: ServersOrder = { shared, ports, prepaid: { ...keys, guard: join(folder, "guard") }, credit };
   return startChild("resource-servers.ts", { environment: {}, order }, world.cleanup);
 }
 
@@ -422,22 +438,26 @@ const withdraw: Step = {
 /** Requests that are paid with tokens. */
 const HOURS = 50;
 
+/** Options of the payer's fetch with prepaid tokens. */
+const tokenOptions = ({ service, wire }: World, changes: Partial<PrepaidOptions>): WrapOptions => ({
+  services: [service.url],
+  maxPerRequest: MAX_PER_REQUEST,
+  maxPerDay: MAX_WITH_PACK,
+  serviceFetch: wire.toService,
+  methods: [prepaid({ maxPerHost: HOUR * BigInt(PACK_TOKENS), mirrors: [service.url], ...changes })],
+});
+
 const prepay: Step = {
   title: "A pack of prepaid tokens: one payment, then a token for each request",
   async play(world) {
-    const { payer, wire, service, screen } = world;
+    const { payer, screen } = world;
     const server = assertSet(world.servers, "resource servers")[1]!;
-    const options = {
-      services: [service.url],
-      maxPerRequest: MAX_PER_REQUEST,
-      maxPerDay: MAX_WITH_PACK,
-      serviceFetch: wire.toService,
-      methods: [prepaid({ maxPerHost: HOUR * BigInt(PACK_TOKENS), mirrors: [service.url], buy: false })],
-    };
+    const options = tokenOptions(world, { buy: false });
     const wish = { origin: server.origin, value: HOUR };
     const pack = await progress(screen, "buying a pack", () => buyPrepaid(fetch, payer.wallet, options, wish));
     const price = HOUR * BigInt(pack.count);
     world.sales.push({ price, goods: `${pack.count} tokens` });
+    world.prepaid.bought += price;
     await payer.wallet.scan();
     const before = payer.wallet.balance().total;
     const pay = wrapFetch(fetch, payer.wallet, options);
@@ -451,10 +471,55 @@ const prepay: Step = {
     const served = responses.filter(({ status }) => status === 200).length;
     if (served !== HOURS || unspent !== price - HOUR * BigInt(HOURS) || payer.wallet.balance().total !== before)
       throw new CommandError("NOT_PAID_ONCE", `${served} requests were served, and ${usdc(unspent)} are unspent`);
+    world.prepaid.spent += HOUR * BigInt(HOURS);
     say(screen, `${HOURS} requests, each with a token of its own: ${ms.toFixed(0)} ms each.`, "green");
     return {
       payer: [`paid ${usdc(price)} once for ${pack.count} tokens of ${usdc(HOUR)}`, `${usdc(unspent)} are unspent`],
       merchant: ["signed the tokens blind: it cannot link a token to the payment or to another token"],
+    };
+  },
+};
+
+const meter: Step = {
+  title: "A request whose price is known afterwards: a token, a charge, and change",
+  async play(world) {
+    const { payer, screen } = world;
+    const server = assertSet(world.servers, "resource servers")[1]!;
+    const options = tokenOptions(world, {});
+    const [before] = await listPrepaid(payer.wallet);
+    const response = await wrapFetch(fetch, payer.wallet, options)(`${server.origin}/outlook/lima`);
+    const { goods } = (await response.json()) as Pick<Sale, "goods">;
+    // The wallet had no token of this value, so it has bought one with a payment.
+    world.sales.push({ price: OUTLOOK, goods });
+    world.prepaid.bought += OUTLOOK;
+    const { problems } = await mergePrepaid(fetch, payer.wallet, options);
+    if (problems.length > 0) throw problems[0];
+    const [charged] = await listCharges(payer.wallet);
+    const [after] = await listPrepaid(payer.wallet);
+    await waitForAppend(world);
+    await payer.wallet.scan();
+    const { charge = 0n, change = 0n, units = {} } = charged ?? {};
+    const isExact = charge === 3n * DAY && charge + change === OUTLOOK && after?.unspent === before!.unspent + change;
+    if (response.status !== 200 || !isExact)
+      throw new CommandError(
+        "NOT_PAID_ONCE",
+        `status ${response.status}, ${usdc(charge)} charged, ${usdc(change)} back`,
+      );
+    world.prepaid.spent += charge;
+    const largestFirst = after.change.toSorted((a, b) => Number(b.value - a.value));
+    const tokens = largestFirst.map(({ count, value }) => `${count} of ${usdc(value)}`).join(", ");
+    say(screen, `${response.status} GET /outlook/lima: "${goods}"`);
+    say(
+      screen,
+      `Token ${usdc(OUTLOOK)}, charge ${usdc(charge)} for ${units["days"]} days, change ${usdc(change)}.`,
+      "green",
+    );
+    return {
+      payer: [
+        `showed a token of ${usdc(OUTLOOK)}, the most that an outlook costs`,
+        `has a signed receipt of ${usdc(charge)}, and new tokens as change: ${tokens}`,
+      ],
+      merchant: ["signed the change blind: it cannot link it to this request or to the payment"],
     };
   },
 };
@@ -471,4 +536,5 @@ export const story: readonly Step[] = [
   restore,
   withdraw,
   prepay,
+  meter,
 ];

@@ -66,6 +66,8 @@ export interface World extends Parties {
   readonly transactions: Transactions;
   /** Every paid request, with its price in base units. */
   readonly sales: { readonly price: bigint; readonly goods: string }[];
+  /** Value of the prepaid tokens that were bought, and what was paid with them, base units. */
+  readonly prepaid: { bought: bigint; spent: bigint };
   /** Set by the story: the addresses that a 402 names, the resource servers, and the payer's fetch. */
   addresses?: MonthAddresses;
   servers?: readonly ResourceServer[];
@@ -121,6 +123,7 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
     relayer: { address: service.relayer, ether: RELAYER_ETHER },
     transactions: new Transactions(provider, service.relayer, deploymentBlock),
     sales: [],
+    prepaid: { bought: 0n, spent: 0n },
   };
 }
 
