@@ -536,6 +536,17 @@ describe("a metered route", function () {
     expect(Math.max(...delays)).to.equal(60_000);
   });
 
+  it("is asked for nothing after the wallet is closed", async () => {
+    noChange("METERED_RUNNING");
+    await (await paying()(`${ORIGIN}/a`)).text();
+    await owed(1);
+    const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, scene.options(settings()));
+    await scene.payer.close();
+    const asked = scene.merchant.seen.length;
+    await expectRejected("WALLET_CLOSED", () => metered.claims.claim(book.metered.requests()[0]!.id));
+    expect(scene.merchant.seen).to.have.length(asked);
+  });
+
   it("stores that a request was served, so that a later process knows it", async () => {
     noChange("METERED_RUNNING");
     await (await paying()(`${ORIGIN}/a`)).text();

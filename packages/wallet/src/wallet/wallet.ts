@@ -340,9 +340,12 @@ export class Wallet {
    * wallet was restored from its words. Nobody can compute another secret of the wallet from it.
    * @param label the extension's name, alone or followed by "/" and any text, such as "vouchers/0xabcd/0"
    * @param bytes length of the secret, 16 to 64; a shorter secret of the same label begins with the same bytes
-   * @throws SottoError INVALID_STRING, INVALID_INTEGER; LABEL_RESERVED for the label of one of the wallet's own keys
+   * @throws SottoError INVALID_STRING, INVALID_INTEGER; LABEL_RESERVED for the label of one of the wallet's own keys;
+   *   WalletError WALLET_CLOSED
    */
   async derive(label: string, bytes: number): Promise<Uint8Array> {
+    // What runs in the background, such as claims of change, ends here.
+    this.#core.closing.signal.throwIfAborted();
     return this.#core.options.keys.derive(label, bytes);
   }
 
