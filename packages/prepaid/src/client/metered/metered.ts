@@ -2,6 +2,7 @@ import { type Challenge, type PayingCall, type PayingCore, type PayingWallet, re
 import { foreign, message, quoted } from "@sotto/protocol";
 import {
   encodePrepaidHeader,
+  epochOf,
   METERED_RULE_HEADER,
   type MeteredOffer,
   type MeteredRule,
@@ -21,7 +22,7 @@ import type { MeteredRecord, PackRecord } from "../records.ts";
 import { unsignedPack } from "../unsigned-pack.ts";
 import { Background } from "./background.ts";
 import { isUnclear } from "./book.ts";
-import { ChangeKeys } from "./change-keys.ts";
+import { ChangeKeys, type KeyWish } from "./change-keys.ts";
 import { Claims } from "./claims.ts";
 import { changeMonths } from "./months.ts";
 import { Swaps } from "./swaps.ts";
@@ -129,7 +130,7 @@ export class Metered {
     const response = await this.#showEarlier(call, challenge, offer);
     if (response !== undefined) return { response, isBought: false };
     const wish = { ...merchant, value: offer.cap, metered: true };
-    const isBought = await this.#buyIfNeeded(wish, call.signal);
+    const isBought = await this.#buyIfNeeded(wish, rule, call.signal);
     let next = this.#book.nextToken(wish, this.#wallet.now());
     if (next === undefined) return undefined;
     await this.#assertKeys(next, rule, call.signal);
@@ -171,8 +172,14 @@ export class Metered {
    * Buys a single token if there is none: it costs what a single payment costs.
    * @returns whether it was bought
    */
-  async #buyIfNeeded(wish: TokenWish, signal: AbortSignal | undefined): Promise<boolean> {
-    if (!this.#settings.buy || this.#book.nextToken(wish, this.#wallet.now()) !== undefined) return false;
+  async #buyIfNeeded(
+    wish: TokenWish & { readonly wallet: string },
+    rule: MeteredRule,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const now = this.#wallet.now();
+    if (!this.#settings.buy || this.#book.nextToken(wish, now) !== undefined) return false;
+    await this.#assertKeys({ ...wish, epoch: epochOf(now) }, rule, signal);
     try {
       await this.#packs.buy({ origin: wish.origin, value: wish.value, count: 1, signal });
       return true;
@@ -182,12 +189,19 @@ export class Metered {
     }
   }
 
-  /** Before a token is shown, the keys of its change are known and compared. @throws PrepaidError */
-  async #assertKeys(next: PackRecord, rule: MeteredRule, signal: AbortSignal | undefined): Promise<void> {
-    const { origin, wallet } = next;
+  /**
+   * Before a token is bought or shown, the keys of its change are known and compared.
+   * @param token of this merchant and month
+   * @throws PrepaidError
+   */
+  async #assertKeys(
+    { origin, wallet, epoch }: Omit<KeyWish, "values">,
+    rule: MeteredRule,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const values = meteredValues(rule).filter((value) => value % rule.grain === 0n);
-    for (const epoch of new Set(changeMonths(next.epoch, this.#wallet.now())))
-      await this.#keys.of({ origin, wallet, epoch, values }, signal);
+    for (const month of new Set(changeMonths(epoch, this.#wallet.now())))
+      await this.#keys.of({ origin, wallet, epoch: month, values }, signal);
   }
 
   #placeOf(url: URL): MeteredRecord["place"] {

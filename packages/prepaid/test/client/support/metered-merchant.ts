@@ -36,6 +36,7 @@ import {
   parseChangeRequest,
   parseSwapRequest,
   type SignedMeteredTerms,
+  type SignedReceipt,
   signReceipt,
   swapHash,
   swapRecipes,
@@ -194,7 +195,12 @@ export class MeteredMerchant extends PrepaidMerchant {
     const epoch = epochOf(at);
     const change = this.rule.cap - charge;
     const receipt = { wallet, chainId, pool, origin, epoch, token, method, target, rule, units, charge, change };
-    return signReceipt(this.forge(receipt), SECRETS[epoch === firstEpoch ? 0 : 1]!);
+    return this.signed(this.forge(receipt), epoch === firstEpoch ? 0 : 1);
+  }
+
+  /** Signs a receipt with the key of a month. */
+  signed(receipt: ChargeReceipt, month = 0): SignedReceipt {
+    return signReceipt(receipt, SECRETS[month]!);
   }
 
   #sign(batch: Uint8Array, values: readonly bigint[], epoch: string): Uint8Array {
