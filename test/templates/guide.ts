@@ -64,7 +64,7 @@ export class Guide {
   #read(page: string): string {
     const { port } = this.#world;
     const text = readFileSync(join(root, page), "utf8")
-      .replaceAll(/127\.0\.0\.1:402([0-5])\b/g, (_, offset) => `127.0.0.1:${port + Number(offset)}`)
+      .replaceAll(/127\.0\.0\.1:402([0-6])\b/g, (_, offset) => `127.0.0.1:${port + Number(offset)}`)
       .replaceAll(SERVER_PORTS, `127.0.0.1:${this.#port}`);
     if (port !== USUAL_PORT && text.includes(`127.0.0.1:${USUAL_PORT}`)) throw new Error("a port was not replaced");
     return text;

@@ -7,7 +7,14 @@ import { openWorld, type World } from "./world.ts";
 /** Templates that the long run installs separately, each as a user would. */
 export const ALONE = inLongRun<string>(
   [],
-  ["resource-server-express", "resource-server-fastify", "resource-server-hono", "client", "browser"],
+  [
+    "resource-server-express",
+    "resource-server-fastify",
+    "resource-server-hono",
+    "resource-server-llm",
+    "client",
+    "browser",
+  ],
 );
 /** Templates that share one installation. */
 export const TOGETHER = TEMPLATES.map(({ name }) => name).filter(

@@ -29,7 +29,7 @@ export interface World {
   /** Outside the checkout; projects are created in it. */
   readonly folder: string;
   readonly registry: Registry;
-  /** The first of the six ports of `npm run dev`. */
+  /** The first of the seven ports of `npm run dev`. */
   readonly port: number;
   /** A workspace with the member `guides` and the templates that are installed together. */
   readonly projects: string;

@@ -57,7 +57,7 @@ function nextSteps({ template, folder }: NewProject): string {
   const path = near.length < folder.length ? near : folder;
   return [
     `Created ${path}. In the checkout, run each in its own terminal:`,
-    "  npm run dev       a chain, the service, two servers to pay",
+    "  npm run dev       a chain, the service, three servers to pay",
     "  npm run release   serves the packages",
     "Then, with Node 22.18 or newer:",
     `  cd ${path} && ${template.commands.join(" && ")}`,

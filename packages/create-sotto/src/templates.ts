@@ -42,4 +42,10 @@ export const TEMPLATES: readonly Template[] = [
     folders: ["browser"],
     commands: ["npm install", "npm run dev"],
   },
+  {
+    name: "resource-server-llm",
+    what: "charges for a language model's tokens",
+    folders: ["node", "resource-server", "resource-server-llm"],
+    commands: ["npm install", "npm start"],
+  },
 ];

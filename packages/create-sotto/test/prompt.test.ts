@@ -55,9 +55,9 @@ describe("the questions of `npm run new`", () => {
   it("asks again after a typo, and for a folder that is not empty", async () => {
     mkdirSync(join(folder, "full"));
     writeFileSync(join(folder, "full", "file"), "");
-    const { result, shown } = await type(["clinet\r", "7\r", "client\r", "full\r", "free\r"]);
+    const { result, shown } = await type(["clinet\r", "8\r", "client\r", "full\r", "free\r"]);
     expect(result).to.deep.equal({ template: "client", folder: "free" });
-    expect(shown).to.include('there is no template "clinet"').and.to.include('there is no template "7"');
+    expect(shown).to.include('there is no template "clinet"').and.to.include('there is no template "8"');
     expect(shown).to.include("full is not an empty folder");
   });
 

@@ -1,4 +1,4 @@
-// `npm run dev`: builds what is missing, starts a local chain, the service, two resource servers, a faucet and the web app,
+// `npm run dev`: builds what is missing, starts a local chain, the service, three resource servers, a faucet and the web app,
 // and keeps all of it running until Ctrl-C. It imports no package of this checkout until all are built; programs that
 // import them run as child processes, so that they can be restarted after a change.
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { createFaucet } from "./faucet.ts";
 import { listen } from "./http.ts";
 import { type DevOptions, parseDevOptions, USAGE } from "./options.ts";
 import { Child } from "./processes.ts";
-import type { Merchant, ServersOrder } from "./resource-servers.ts";
+import type { Servers, ServersOrder } from "./resource-servers.ts";
 import { cleanEnvironment, serviceProgram } from "./service.ts";
 import { State } from "./state.ts";
 import { addresses, urlOf } from "./table.ts";
@@ -89,19 +89,20 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
     folder: state.folder,
     newsPort: ports.news,
     weatherPort: ports.weather,
+    modelPort: ports.model,
   };
   const servers = own(
-    new Child<readonly Merchant[]>({
+    new Child<Servers>({
       name: "resource servers",
       program: join(import.meta.dirname, "resource-servers.ts"),
       environment: cleanEnvironment(),
       order,
       logFile: state.path("logs/resource-servers.log"),
-      ready: ({ message }) => message as readonly Merchant[] | undefined,
+      ready: ({ message }) => message as Servers | undefined,
       tell,
     }),
   );
-  const merchants = await waitFor(progress, "starting the resource servers", () => servers.start());
+  const { merchants, model } = await waitFor(progress, "starting the resource servers", () => servers.start());
 
   const configuration = {
     name: "sotto on this machine",
@@ -121,13 +122,15 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
     ),
   );
 
+  // The model and its client are those of a template.
+  const paid = dependenciesOf("prepaid").add("create-sotto");
   const parts: Restartable[] = [
     { child: service, name: "service", program: undefined, packages: dependenciesOf("service") },
     {
       child: servers,
       name: "resource servers",
       program: "resource-servers",
-      packages: new Set([...dependenciesOf("resource-server"), ...dependenciesOf("client")]),
+      packages: paid,
     },
   ];
   let status: TrafficStatus | undefined;
@@ -140,6 +143,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       artifacts: buildFolder,
       folder: state.folder,
       urls: merchants.map(({ url }) => url),
+      model: model.url,
     };
     const traffic = own(
       new Child<true>({
@@ -156,11 +160,11 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       }),
     );
     await waitFor(progress, "opening the wallets that make traffic", () => traffic.start());
-    parts.push({ child: traffic, name: "traffic", program: "traffic", packages: dependenciesOf("client") });
+    parts.push({ child: traffic, name: "traffic", program: "traffic", packages: paid });
   }
 
   const screen = screenOf(process.stdout);
-  const running = { ports, deployment, service: serviceUrl, merchants, folder: state.folder, kept };
+  const running = { ports, deployment, service: serviceUrl, merchants, model, folder: state.folder, kept };
   progress.print(`\n${addresses(screen, running)}`);
   if (state.hasOtherContracts()) tell("the contracts have changed since this pool was deployed; --fresh deploys them");
   return { parts, traffic: () => status };

@@ -8,12 +8,21 @@ export interface Ports {
   readonly weather: number;
   readonly faucet: number;
   readonly chain: number;
+  readonly model: number;
 }
 
-/** Six ports in a row. @throws CommandError INVALID_PORT */
+/** Seven ports in a row. @throws CommandError INVALID_PORT */
 export function portsFrom(first: number): Ports {
-  if (first + 5 > 65535)
-    throw new CommandError("INVALID_PORT", `--port ${first} leaves no room for six ports; choose one up to 65530`);
-  const [web, service, news, weather, faucet, chain] = [0, 1, 2, 3, 4, 5].map((offset) => first + offset);
-  return { web: web!, service: service!, news: news!, weather: weather!, faucet: faucet!, chain: chain! };
+  if (first + 6 > 65535)
+    throw new CommandError("INVALID_PORT", `--port ${first} leaves no room for seven ports; choose one up to 65529`);
+  const [web, service, news, weather, faucet, chain, model] = [0, 1, 2, 3, 4, 5, 6].map((offset) => first + offset);
+  return {
+    web: web!,
+    service: service!,
+    news: news!,
+    weather: weather!,
+    faucet: faucet!,
+    chain: chain!,
+    model: model!,
+  };
 }

@@ -1,15 +1,18 @@
-// The two resource servers of `npm run dev`, as a child process: a news server on Express and a weather server on Hono.
-// They belong to one merchant, whose words are stored in the state folder.
+// The resource servers of `npm run dev`, as a child process: a news server on Express, a weather server on Hono, and a proxy in front
+// of a model, which is the template's. They belong to one merchant, whose words are stored in the state folder.
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { createAddresses, lastMonths, ownerOf, serverKeys } from "@sotto/local/merchant/addresses";
+import { keptMeteredCredit, type MeteredCredit } from "@sotto/local/merchant/metered-terms";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
-import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
+import type { MeteredRouteRule } from "@sotto/prepaid";
+import { meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
   type DeploymentManifest,
   deriveKeys,
+  formatDecimalAmount,
   formatViewingKeys,
   parseAddress,
   parseDecimalAmount,
@@ -21,6 +24,9 @@ import { createSeedWords, seedFromWords } from "@sotto/wallet";
 import { Wallet as Account } from "ethers";
 import express from "express";
 import { Hono } from "hono";
+import { CHAT_PATH, chatRoutes } from "../../create-sotto/templates/resource-server-llm/src/chat.ts";
+import { openLocalModel } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
+import { PRICE, RULE } from "../../create-sotto/templates/resource-server-llm/src/price.ts";
 
 const HOST = "127.0.0.1";
 
@@ -36,6 +42,7 @@ export interface ServersOrder {
   readonly folder: string;
   readonly newsPort: number;
   readonly weatherPort: number;
+  readonly modelPort: number;
 }
 
 export interface Merchant {
@@ -46,6 +53,18 @@ export interface Merchant {
   readonly price: string;
   /** The merchant's wallet. */
   readonly recipient: string;
+}
+
+/** What the three servers sell. */
+export interface Servers {
+  /** A browser can pay for their resources. */
+  readonly merchants: readonly Merchant[];
+  readonly model: {
+    /** Base URL for clients of OpenAI. */
+    readonly url: string;
+    /** The most that a chat costs, in whole tokens. */
+    readonly cap: string;
+  };
 }
 
 type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
@@ -90,6 +109,27 @@ async function openWeather(
   return `${origin}/forecast/lima`;
 }
 
+/** The model charges for its tokens. @returns the base URL for clients of OpenAI */
+async function openModel(
+  shared: SharedOptions,
+  port: number,
+  { store, guard }: Required<Pick<PrepaidOptions, "store" | "guard">>,
+  creditOf: (origin: string, route: MeteredRouteRule) => Promise<MeteredCredit>,
+): Promise<string> {
+  const origin = `http://${HOST}:${port}`;
+  const credit = await creditOf(origin, { method: "POST", path: CHAT_PATH, rule: RULE });
+  const tokens = prepaid({ ...credit.prepaid, store, guard });
+  const methods = [tokens, meteredCredit({ prepaid: tokens, ...credit.metered })];
+  const app = express();
+  const paywall = expressPaywall({ ...shared, origin, price: PRICE, methods });
+  app.use("/.well-known/sotto", paywall);
+  app.options(CHAT_PATH, paywall);
+  app.use(chatRoutes(paywall, await openLocalModel()));
+  await paywall.ready;
+  await once(app.listen(port, HOST), "listening");
+  return `${origin}/v1`;
+}
+
 /** The merchant's words and account, made at the first start. */
 function readMerchant(folder: string): { words: string; accountKey: string } {
   const file = join(folder, "merchant.json");
@@ -100,8 +140,8 @@ function readMerchant(folder: string): { words: string; accountKey: string } {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
-  const { deployment, chain, service, wallet, folder, newsPort, weatherPort } = order;
+async function openAll(order: ServersOrder): Promise<Servers> {
+  const { deployment, chain, service, wallet, folder, newsPort, weatherPort, modelPort } = order;
   const { words, accountKey } = readMerchant(folder);
   const account = new Account(accountKey);
   const pool = { chainId: BigInt(deployment.chainId), pool: parseAddress(deployment.pool) };
@@ -123,18 +163,28 @@ async function openAll(order: ServersOrder): Promise<readonly Merchant[]> {
     ...(await keptPrepaidKeys(join(folder, "prepaid.json"), account, { ...pool, origin, values: [value] })),
     store: `sqlite:${join(folder, "prepaid.sqlite")}`,
   });
-  const [news, weather] = await Promise.all([openNews(shared, newsPort), openWeather(shared, weatherPort, prepaidOf)]);
+  const creditOf = (origin: string, route: MeteredRouteRule) =>
+    keptMeteredCredit(join(folder, "metered.json"), account, { ...pool, origin, route });
+  const credit = { store: `sqlite:${join(folder, "metered.sqlite")}`, guard: join(folder, "metered.guard") };
+  const [news, weather, model] = await Promise.all([
+    openNews(shared, newsPort),
+    openWeather(shared, weatherPort, prepaidOf),
+    openModel(shared, modelPort, credit, creditOf),
+  ]);
   const recipient = parseAddress(account.address);
-  return [
-    { name: "News", url: news, price: NEWS_PRICE, recipient },
-    { name: "Weather", url: weather, price: WEATHER_PRICE, recipient },
-  ];
+  return {
+    merchants: [
+      { name: "News", url: news, price: NEWS_PRICE, recipient },
+      { name: "Weather", url: weather, price: WEATHER_PRICE, recipient },
+    ],
+    model: { url: model, cap: formatDecimalAmount(RULE.cap, DECIMALS) },
+  };
 }
 
 process.once("SIGTERM", () => process.exit(0));
 process.once("message", (order: ServersOrder) => {
   openAll(order).then(
-    (merchants) => process.send?.(merchants),
+    (servers) => process.send?.(servers),
     (error: Error) => {
       console.error(error.message);
       process.exit(1);

@@ -3,14 +3,13 @@ import { HOST } from "@sotto/command/ports";
 import { paint, type Screen, table } from "@sotto/command/terminal";
 import type { DeploymentManifest } from "@sotto/protocol";
 import type { Ports } from "./ports.ts";
-import type { Merchant } from "./resource-servers.ts";
+import type { Servers } from "./resource-servers.ts";
 
-export interface Running {
+export interface Running extends Servers {
   readonly ports: Ports;
   readonly deployment: DeploymentManifest;
   /** Base URL of the service. */
   readonly service: string;
-  readonly merchants: readonly Merchant[];
   /** The state folder. */
   readonly folder: string;
   /** Whether the chain is from an earlier run. */
@@ -21,13 +20,14 @@ export const urlOf = (port: number): string => `http://${HOST}:${port}`;
 
 /** All addresses, at most 80 columns wide. */
 export function addresses(screen: Screen, running: Running): string {
-  const { ports, deployment, service, merchants, folder, kept } = running;
+  const { ports, deployment, service, merchants, model, folder, kept } = running;
   const inside = relative(process.cwd(), folder);
   const path = inside.startsWith("..") ? folder : inside;
   const { chainId, pool } = deployment;
   const rows = [
     ["web app", paint(screen, "bold", urlOf(ports.web)), ""],
     ...merchants.map(({ name, url, price }) => [name.toLowerCase(), url, `${price} USDC a request`]),
+    ["model", model.url, `at most ${model.cap} USDC a chat`],
     ["service", service, "verify, settle, phone registry"],
     ["faucet", `${urlOf(ports.faucet)}/drip`, 'POST {"address":"0x.."}'],
     ["chain", urlOf(ports.chain), `id ${chainId}, pool ${pool.slice(0, 10)}..`],

@@ -4,11 +4,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PayingFetch, wrapFetch } from "@sotto/client";
+import { prepaid } from "@sotto/prepaid/client";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { createSeedWords, seedFromWords, splitAmount, Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { Wallet as Account, Interface } from "ethers";
+import type OpenAI from "openai";
+import { LOCAL_MODEL } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
+import { payingOpenAi } from "../../create-sotto/templates/resource-server-llm/src/openai.ts";
 import { send } from "./faucet.ts";
 
 export interface TrafficOrder {
@@ -25,6 +29,8 @@ export interface TrafficOrder {
   readonly folder: string;
   /** Paid resources; their last path segment is varied. */
   readonly urls: readonly string[];
+  /** Base URL of a paid model, for clients of OpenAI. */
+  readonly model: string;
 }
 
 /** Sent every two seconds. */
@@ -56,6 +62,7 @@ interface Payer {
   readonly wallet: Wallet;
   readonly account: Account;
   readonly pay: PayingFetch;
+  readonly openai: OpenAI;
 }
 
 /** The payers' secrets, made at the first start. */
@@ -75,8 +82,12 @@ async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly
     secrets.map(async ({ words, accountKey }, index) => {
       const store = new SqliteStore(join(folder, `traffic-${index + 1}.sqlite`));
       const wallet = await Wallet.open({ ...deployment, chain, seed: seedFromWords(words), store, prover, service });
-      const pay = wrapFetch(fetch, wallet, { services: [service], maxPerRequest: MAX_PER_REQUEST });
-      return { wallet, account: new Account(accountKey), pay };
+      const options = { services: [service], maxPerRequest: MAX_PER_REQUEST };
+      const pay = wrapFetch(fetch, wallet, options);
+      // Single tokens, so that a chat is a payment, unless its token is change.
+      const tokens = prepaid({ maxPerHost: DEPOSIT, mirrors: [service], buyAfter: 1e9 });
+      const openai = payingOpenAi(wrapFetch(fetch, wallet, { ...options, methods: [tokens] }), order.model);
+      return { wallet, account: new Account(accountKey), pay, openai };
     }),
   );
 }
@@ -97,6 +108,20 @@ function vary(url: string): string {
   const names = ["lima", "oslo", "cairo", "quito", "hanoi", "accra", "turin", "perth"];
   const number = Math.floor(Math.random() * 900) + 100;
   return new URL(url.includes("/forecast/") ? names[number % names.length]! : String(number), url).href;
+}
+
+/** Makes one paid request: at each resource in turn, then at the model. */
+async function request({ pay, openai }: Payer, { urls }: TrafficOrder, turn: number): Promise<void> {
+  const url = urls[turn % (urls.length + 1)];
+  if (url === undefined) {
+    const messages = [{ role: "user" as const, content: `What is ${turn} and ${turn}?` }];
+    const stream = await openai.chat.completions.create({ model: LOCAL_MODEL, messages, stream: true });
+    for await (const _ of stream);
+    return;
+  }
+  const response = await pay(vary(url));
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`a paid request was answered with ${response.status}`);
 }
 
 async function run(order: TrafficOrder): Promise<void> {
@@ -126,9 +151,7 @@ async function run(order: TrafficOrder): Promise<void> {
       due--;
       try {
         await fund(payer, order);
-        const response = await payer.pay(vary(order.urls[paid % order.urls.length]!));
-        await response.body?.cancel();
-        if (!response.ok) throw new Error(`a paid request was answered with ${response.status}`);
+        await request(payer, order, paid);
         paid++;
         times.push(Date.now());
       } catch (error) {

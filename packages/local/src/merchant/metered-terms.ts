@@ -4,12 +4,21 @@ import {
   encodeSignedTerms,
   epochOf,
   laterEpoch,
+  type MeteredRouteRule,
   type MeteredTerms,
+  meteredRuleHash,
   meteredTermsTypedData,
+  meteredValues,
   receiptKeyOf,
 } from "@sotto/prepaid";
 import type { MeteredOptions } from "@sotto/prepaid/server";
-import type { TypedDataSigner } from "./prepaid-keys.ts";
+import {
+  createPrepaidKeys,
+  hasCurrentKeys,
+  keptJson,
+  type PrepaidFiles,
+  type TypedDataSigner,
+} from "./prepaid-keys.ts";
 
 /** What the payment method `meteredCredit` of a resource server needs. */
 export type MeteredFiles = Required<Pick<MeteredOptions, "terms" | "receiptKeys">>;
@@ -32,4 +41,33 @@ export async function createMeteredTerms(
   const { domain, types, message } = meteredTermsTypedData(terms);
   const signature = await account.signTypedData(domain, types, message);
   return { terms: [encodeSignedTerms({ terms, signature })], receiptKeys: encodeReceiptKeyFile({ origin, keys }) };
+}
+
+/** What a server with one metered route needs. */
+export interface MeteredCredit {
+  readonly prepaid: PrepaidFiles;
+  readonly metered: MeteredFiles;
+  /** The hash of the route's rule. */
+  readonly rule: string;
+}
+
+/**
+ * The keys and terms in a file, for a server that is started again and again. Makes new ones if there is no file, if it is for
+ * another pool, origin or rule, or if its last month has ended.
+ */
+export function keptMeteredCredit(
+  file: string,
+  account: TypedDataSigner,
+  { route, ...place }: Pick<MeteredTerms, "chainId" | "pool" | "origin"> & { readonly route: MeteredRouteRule },
+): Promise<MeteredCredit> {
+  const rule = meteredRuleHash(route.rule);
+  return keptJson<MeteredCredit>(
+    file,
+    (kept) => kept.rule === rule && hasCurrentKeys(kept.prepaid, place),
+    async () => ({
+      prepaid: await createPrepaidKeys(account, { ...place, values: meteredValues(route.rule) }),
+      metered: await createMeteredTerms(account, { ...place, routes: [route] }),
+      rule,
+    }),
+  );
 }

@@ -52,16 +52,33 @@ export async function keptPrepaidKeys(
   account: TypedDataSigner,
   terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
 ): Promise<PrepaidFiles> {
-  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as PrepaidFiles) : undefined;
-  const { schedule } = kept?.schedules[0] ?? {};
-  const current =
-    schedule !== undefined &&
+  const isCurrent = (kept: PrepaidFiles) => hasCurrentKeys(kept, terms);
+  return keptJson(file, isCurrent, () => createPrepaidKeys(account, terms, MAX_PREPAID_EPOCHS));
+}
+
+/** Whether these are keys of this month for this pool and origin. */
+export function hasCurrentKeys(
+  { schedules }: PrepaidFiles,
+  terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin">,
+): boolean {
+  const { schedule } = schedules[0]!;
+  return (
     schedule.pool === terms.pool &&
     schedule.chainId === Number(terms.chainId) &&
     schedule.origin === terms.origin &&
-    epochOf(Date.now()) <= laterEpoch(schedule.firstEpoch, schedule.keys.length - 1);
-  if (kept !== undefined && current) return kept;
-  const made = await createPrepaidKeys(account, terms, MAX_PREPAID_EPOCHS);
+    epochOf(Date.now()) <= laterEpoch(schedule.firstEpoch, schedule.keys.length - 1)
+  );
+}
+
+/** The secrets in a file, or new ones if there is no file or if they are not usable any more. */
+export async function keptJson<Secrets>(
+  file: string,
+  isUsable: (kept: Secrets) => boolean,
+  create: () => Promise<Secrets>,
+): Promise<Secrets> {
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Secrets) : undefined;
+  if (kept !== undefined && isUsable(kept)) return kept;
+  const made = await create();
   writeFileSync(file, `${JSON.stringify(made)}\n`, { mode: 0o600 });
   return made;
 }

@@ -46,7 +46,7 @@ export class Owner {
 
   /** Signs an address for each of twelve months. Keeps the file if another server has just written it. */
   async writeAddresses(path: string, firstMonth: Month, now: () => number): Promise<void> {
-    const { pool, keys, account } = this.#read();
+    const { pool, keys, account } = this.read();
     const addressOfMonth = (month: Month) => keys.ofMonth(month).shieldedAddress;
     const addresses = await signAddresses({ pool, now, addressOfMonth }, account, { months: 12, firstMonth });
     writeOnce(path, JSON.stringify(monthAddressesJson(addresses), undefined, 2), 0o644);
@@ -54,7 +54,7 @@ export class Owner {
 
   /** The keys of the month and of the one before. */
   writeViewingKeys(path: string, month: Month): void {
-    const { keys } = this.#read();
+    const { keys } = this.read();
     const viewingKeys = viewingKeysOf(keys, { months: [addMonths(month, -1), month] });
     // Nobody reads half of the file.
     const written = `${path}.${randomUUID()}`;
@@ -62,7 +62,8 @@ export class Owner {
     renameSync(written, path);
   }
 
-  #read() {
+  /** What signs for the wallet. */
+  read() {
     const { words, accountKey } = JSON.parse(readFileSync(this.#path, "utf8")) as Secrets;
     const pool = { chainId: BigInt(this.#deployment.chainId), pool: this.#deployment.pool };
     return { pool, keys: deriveKeys(seedFromWords(words), pool), account: new Account(accountKey) };
@@ -70,7 +71,7 @@ export class Owner {
 }
 
 /** @returns whether this call has written the file: false if it was there */
-function writeOnce(path: string, text: string, mode: number): boolean {
+export function writeOnce(path: string, text: string, mode: number): boolean {
   const written = `${path}.${randomUUID()}`;
   writeFileSync(written, `${text}\n`, { mode });
   try {
