@@ -1,10 +1,7 @@
 // `pnpm bench prepaid`: requests that are paid with prepaid tokens, against the same route without a paywall and against
 // one private payment per request; and what a pack costs.
-import { type ChildProcess, fork } from "node:child_process";
 import { constants, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from "node:crypto";
-import { once } from "node:events";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { median } from "@sotto/command/median";
 import { quantile } from "@sotto/command/quantile";
 import {
@@ -18,8 +15,6 @@ import {
 } from "@sotto/prepaid";
 import type { PrepaidOptions } from "@sotto/prepaid/server";
 import { bytesToHex } from "@sotto/protocol";
-import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import { measureGas } from "@sotto/test-pool/hardhat/gas";
 import { paywallOptions } from "@sotto/test-world/paywall/options";
 import { headerOf } from "@sotto/test-world/paywall/payments";
 import { bytesOf, createPack, createPrepaid, payFor, purchase } from "@sotto/test-world/paywall/prepaid";
@@ -30,7 +25,9 @@ import {
   openMerchantWorld,
   pay,
 } from "@sotto/test-world/paywall/world";
-import type { BenchServerMessage, BenchServerOrder } from "./inputs/prepaid-server.ts";
+import { startServer } from "./inputs/child-server.ts";
+import { gasOfPayment } from "./inputs/payment-gas.ts";
+import type { PrepaidServerOrder } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
 
 export const about =
@@ -45,19 +42,8 @@ const PACKS = 4;
 const PACK_SIZE = 1_000;
 /** Turns of private payments, and how many are shown at the same time in each; they are settled before. */
 const [PAYMENT_TURNS, PAYMENTS] = [3, 48];
-/** Leaves that one payment queues; one append moves up to 64. */
-const LEAVES_PER_PAYMENT = 2;
 /** How every response begins and ends. */
 const [OK, END] = [Buffer.from("HTTP/1.1 200 "), Buffer.from("the goods")];
-
-async function startServer(order: BenchServerOrder): Promise<{ url: string; stop(): void }> {
-  const child: ChildProcess = fork(join(import.meta.dirname, "inputs", "prepaid-server.ts"), [], {
-    env: { ...BASE_ENVIRONMENT, BENCH_OPTIONS: JSON.stringify(order) },
-  });
-  const [message] = (await once(child, "message")) as [BenchServerMessage];
-  if ("error" in message) throw new Error(message.error);
-  return { url: message.url, stop: () => child.disconnect() };
-}
 
 /** Tokens of a key, signed without blinding, which nobody can see. @returns their headers */
 function signTokens(privateKey: KeyObject, { id: keyId }: PrepaidKey, count: number): string[] {
@@ -164,7 +150,8 @@ async function payEach(world: MerchantWorld, url: string): Promise<number> {
 export async function run(print: Print): Promise<void> {
   const world = await openMerchantWorld();
   const prepaid: PrepaidOptions = await createPrepaid(world);
-  const server = await startServer({ options: paywallOptions(world), tokens: prepaid });
+  const order: PrepaidServerOrder = { options: paywallOptions(world), tokens: prepaid };
+  const server = await startServer("prepaid-server.ts", order);
   try {
     const { url } = server;
     const { key } = createPack(await (await fetch(`${url}${PREPAID_KEYS_PATH}`)).json());
@@ -204,7 +191,5 @@ export async function run(print: Print): Promise<void> {
     server.stop();
     await closeMerchantWorld();
   }
-  const gas = await measureGas();
-  const payment = gas["settle.1"].gas + (gas["append.64"].gas * LEAVES_PER_PAYMENT) / 64;
-  print("prepaid.gas", payment / PACK_SIZE, "gas");
+  print("prepaid.gas", (await gasOfPayment()) / PACK_SIZE, "gas");
 }

@@ -1,24 +1,19 @@
-// A server for `pnpm bench prepaid`, in a process of its own: `/paid` is behind the paywall, `/unpaid` is the same route
-// without one.
+// A server for `pnpm bench prepaid`: `/paid` is behind the paywall, `/unpaid` is the same route without one.
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import express from "express";
+import { serveOrder } from "./child-server.ts";
 
 /** What the parent sends. */
-export interface BenchServerOrder {
+export interface PrepaidServerOrder {
   readonly options: PaywallOptions;
   readonly tokens: PrepaidOptions;
 }
 
-export type BenchServerMessage = { readonly url: string } | { readonly error: string };
-
-const send = (message: BenchServerMessage) => process.send?.(message);
-process.once("disconnect", () => process.exit(0));
-
-try {
-  const { options, tokens } = JSON.parse(process.env["BENCH_OPTIONS"] ?? "") as BenchServerOrder;
+await serveOrder<PrepaidServerOrder>(async ({ options, tokens }) => {
   const paywall = sotto({ ...options, methods: [prepaid(tokens)] });
   await paywall.ready;
   const app = express();
@@ -26,10 +21,7 @@ try {
   app.get("/unpaid", answer);
   app.use("/.well-known/sotto/prepaid", paywall);
   app.get("/paid", paywall, answer);
-  const server = app.listen(0, "127.0.0.1", () => {
-    send({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  });
-} catch (error) {
-  send({ error: error instanceof Error ? error.message : String(error) });
-  process.disconnect();
-}
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
