@@ -60,7 +60,7 @@ async function auditOf(url: string, schedules: readonly ReturnType<typeof readSc
 }
 
 const SUMS = ["sold", "change", "swappedIn", "redeemed", "metered", "swappedOut", "unspent"] as const;
-const REQUESTS = ["charged", "changeSigned", "changeClaimable", "running"] as const;
+const REQUESTS = ["charged", "changeSigned", "changeClaimable", "running", "swapped"] as const;
 
 const fieldsOf = <Name extends string>(names: readonly Name[], sums: Readonly<Record<Name, bigint>>, config: Config) =>
   Object.fromEntries(names.map((name) => [name, amountFields(sums[name], config)]));
@@ -88,6 +88,7 @@ function textOf(audit: Audit, config: Config): string[] {
     ...listed(audit.keys.map(row), "no tokens"),
     `metered requests: charged ${money(audit.charged, config)}, change signed ${money(audit.changeSigned, config)}, ` +
       `claimable ${money(audit.changeClaimable, config)}, running ${money(audit.running, config)}`,
+    `swaps: ${money(audit.swapped, config)}`,
     ...(audit.problems.length === 0 ? ["everything adds up"] : audit.problems.map((problem) => `problem: ${problem}`)),
   ];
 }

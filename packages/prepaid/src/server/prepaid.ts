@@ -7,7 +7,7 @@ import type { PrepaidConfig } from "./config.ts";
 import { PrepaidServerError } from "./errors.ts";
 import { Guard } from "./guard.ts";
 import type { Key, Keyring } from "./keyring.ts";
-import { auditStore } from "./metered/audit.ts";
+import { auditStore, type MeteredTotals } from "./metered/audit.ts";
 import { Redemption } from "./redemption.ts";
 import type { ClosedRow, PrepaidSchema } from "./schema.ts";
 import { Signer } from "./signer.ts";
@@ -221,6 +221,12 @@ export class Prepaid {
       const count = (sum: bigint) => Number(sum / value);
       return { key, epoch, value, issued: count(issued), redeemed: count(issued - unspent), outstanding: unspent };
     });
+  }
+
+  /** What became of the tokens of metered requests. It counts rows, so do not call it for every request. */
+  async meteredTotals(): Promise<MeteredTotals> {
+    const { keys: _keys, problems: _problems, ...totals } = await auditStore(this.store, this.keyring.all);
+    return totals;
   }
 
   /** Runs an action before the store is closed. */

@@ -645,9 +645,11 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     const [five] = await buy(server, 1, { value: 5_000n });
     expect(statusOf(await swap(server, [five!, change[0]!], blind(server, [CAP])))).to.equal("200");
     const audit = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
-    expect(audit).to.include({
-      ...{ charged: 6_000n, changeSigned: 6_000n, changeClaimable: 8_000n, running: 10_000n },
-    });
+    const totals = {
+      ...{ charged: 6_000n, changeSigned: 6_000n, changeClaimable: 8_000n, running: 10_000n, swapped: 10_000n },
+    };
+    expect(audit).to.include(totals);
+    expect(await server.credit!.totals()).to.deep.equal(totals);
     const ofValue = (value: bigint) => audit.keys.find((key) => key.value === value);
     expect(ofValue(1_000n)).to.include({ change: 1_000n, unspent: 1_000n });
     expect(ofValue(5_000n)).to.include({ change: 5_000n, swappedOut: 10_000n });
@@ -667,6 +669,8 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     );
     const ofSigned = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
     expect(ofSigned.problems).to.include("1 requests were charged 1500, which is not a multiple of their grain 1000");
+    await server.close();
+    expect(Object.values(await server.credit!.totals())).to.deep.equal([0n, 0n, 0n, 0n, 0n]);
   });
 
   it("adds up after the tokens of a closed key were deleted", async () => {

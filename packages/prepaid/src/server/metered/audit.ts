@@ -27,15 +27,21 @@ export interface KeyAudit {
   readonly unspent: bigint;
 }
 
-/** What became of the tokens that were spent for metered requests, base units. */
-export interface MeteredAudit {
+/** What became of the tokens that were spent for metered requests and in swaps, base units. */
+export interface MeteredTotals {
+  /** What requests that have ended were charged. */
   readonly charged: bigint;
+  /** Change that was signed. */
   readonly changeSigned: bigint;
+  /** Change that was not asked for yet. */
   readonly changeClaimable: bigint;
+  /** The caps of requests that still run. */
   readonly running: bigint;
+  /** Tokens that were exchanged for others. */
+  readonly swapped: bigint;
 }
 
-export interface Audit extends MeteredAudit {
+export interface Audit extends MeteredTotals {
   readonly keys: readonly KeyAudit[];
   /** What contradicts the sums; empty for an honest store. */
   readonly problems: readonly string[];
@@ -63,7 +69,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     counts.set(id, found);
     return found;
   };
-  const sums = { charged: 0n, changeSigned: 0n, changeClaimable: 0n, running: 0n };
+  const sums = { charged: 0n, changeSigned: 0n, changeClaimable: 0n, running: 0n, swapped: 0n };
   const read = await store.sums();
   for (const group of read.groups) {
     const [cap, charge, count] = [BigInt(group.cap), BigInt(group.charge), BigInt(group.count)];
@@ -100,6 +106,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     // A key without a value is reported below.
     if (value === undefined || values.includes(undefined)) continue;
     const [sum, signed] = [(values as bigint[]).reduce((total, each) => total + each, 0n), value * BigInt(count)];
+    sums.swapped += signed * BigInt(swaps);
     if (sum !== signed) problems.push(`${swaps} swaps spent ${sum} and signed ${signed}`);
   }
   const totals = new Map(read.totals.map((each) => [each.keyId, each]));

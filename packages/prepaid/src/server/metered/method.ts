@@ -40,6 +40,7 @@ import { PrepaidServerError } from "../errors.ts";
 import type { Key } from "../keyring.ts";
 import { openedPrepaid, parseToken } from "../method.ts";
 import type { Prepaid } from "../prepaid.ts";
+import type { MeteredTotals } from "./audit.ts";
 import { Charges } from "./charges.ts";
 import { Claims } from "./claims.ts";
 import { assertMeteredQuote, type MeteredConfig, type MeteredOptions, parseMetered } from "./config.ts";
@@ -92,6 +93,17 @@ const RULE = METERED_RULE_HEADER.toLowerCase();
 const CHARGE = METERED_CHARGE_HEADER.toLowerCase();
 const TOKEN = PREPAID_HEADER.toLowerCase();
 
+/** Metered credit, for the option `methods` of a paywall. */
+export interface MeteredMethod extends PaymentMethod {
+  /**
+   * What became of the tokens of metered requests, for metrics; 0 while no paywall has opened the method. It counts rows: call it
+   * once a minute rather than for every request. @throws DatabaseError
+   */
+  totals(): Promise<MeteredTotals>;
+}
+
+const NOTHING: MeteredTotals = { charged: 0n, changeSigned: 0n, changeClaimable: 0n, running: 0n, swapped: 0n };
+
 /**
  * Charges the requests of metered routes from prepaid tokens, and gives change that nobody can link to them.
  *
@@ -99,7 +111,8 @@ const TOKEN = PREPAID_HEADER.toLowerCase();
  *     const credit = meteredCredit({ prepaid: tokens, terms: ["terms.signed.json"], receiptKeys: "receipts.json" });
  *     sotto({ ...options, methods: [tokens, credit] });
  */
-export function meteredCredit(options: MeteredOptions): PaymentMethod {
+export function meteredCredit(options: MeteredOptions): MeteredMethod {
+  const opened = new Set<Prepaid>();
   return {
     name: "metered",
     headers: [{ name: METERED_RULE_HEADER }],
@@ -116,8 +129,12 @@ export function meteredCredit(options: MeteredOptions): PaymentMethod {
         throw invalidOption(
           "metered.prepaid must be the method of prepaid tokens that comes before this one in methods",
         );
+      opened.add(prepaid);
+      prepaid.beforeClose(async () => void opened.delete(prepaid));
       return new OpenMetered(core, prepaid, config);
     },
+    // All of them share one store.
+    totals: async () => (await [...opened].at(-1)?.meteredTotals()) ?? NOTHING,
   };
 }
 

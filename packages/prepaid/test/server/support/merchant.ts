@@ -24,7 +24,7 @@ import {
 } from "../../../src/index.ts";
 import type { Key } from "../../../src/server/keyring.ts";
 import type { MeteredOptions } from "../../../src/server/metered/config.ts";
-import { meteredCredit } from "../../../src/server/metered/method.ts";
+import { type MeteredMethod, meteredCredit } from "../../../src/server/metered/method.ts";
 import { createPrepaid, type PrepaidMethod } from "../../../src/server/method.ts";
 import type { PrepaidOptions } from "../../../src/server/options.ts";
 import type { Prepaid } from "../../../src/server/prepaid.ts";
@@ -111,6 +111,8 @@ export interface PrepaidServer {
   readonly paywall: Paywall;
   readonly prepaid: Prepaid;
   totals: PrepaidMethod["totals"];
+  /** The method of metered credit, if the server has it. */
+  credit: MeteredMethod | undefined;
   readonly events: PaywallEvent[];
   /** Texts of the store's queries since the server opened. */
   readonly queries: string[];
@@ -147,7 +149,8 @@ export async function openServer({ prepaid: own, metered, ...options }: ServerOp
   const node = await startPoolNode(clock);
   const chain = { ...options.chain, rpcUrls: [node.url] };
   const onEvent = (event: PaywallEvent) => void events.push(event);
-  const methods = metered === undefined ? [method] : [method, meteredCredit({ ...metered, prepaid: method })];
+  const credit = metered === undefined ? undefined : meteredCredit({ ...metered, prepaid: method });
+  const methods = credit === undefined ? [method] : [method, credit];
   const opened = createPaywall({ ...options, chain, clock, onEvent, methods });
   opened.catch(() => node.close());
   const paywall = await opened;
@@ -155,7 +158,7 @@ export async function openServer({ prepaid: own, metered, ...options }: ServerOp
     now = time;
   };
   const close = () => paywall.close().finally(() => node.close());
-  return { paywall, prepaid: prepaid!, totals: method.totals, events, queries, at, close };
+  return { paywall, prepaid: prepaid!, totals: method.totals, credit, events, queries, at, close };
 }
 
 /** Buys tokens of a value without paying: signs a batch as a purchase does. */
