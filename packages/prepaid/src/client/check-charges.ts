@@ -1,6 +1,10 @@
 import type { PayingWallet } from "@sotto/client";
-import { isSameMerchant } from "../core/merchant.ts";
+import { isSameMerchant, MERCHANT_NAMES } from "../core/merchant.ts";
+import { MAX_RECEIPTS } from "../core/metered/contradictions.ts";
+import { assertList } from "../core/metered/fields.ts";
+import { assertSignedReceipt } from "../core/metered/receipt.ts";
 import {
+  assertMeteredTerms,
   assertUnitCounts,
   type Contradiction,
   contradictions,
@@ -8,6 +12,7 @@ import {
   type MeteredTerms,
   meteredRuleHash,
   meteredTermsDigest,
+  type PrepaidMerchant,
   parseReceipt,
   type SignedMeteredTerms,
   type SignedReceipt,
@@ -39,7 +44,7 @@ export interface CheckedCharges {
 /**
  * Checks receipts of metered requests without a network: signature, charge against rule and units, and everything against everything
  * else.
- * @param terms of which the caller has verified the wallets' signatures
+ * @param terms at most 100 of each merchant, of which the caller has verified the wallets' signatures
  * @param counted what the payer counted, for a single receipt
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING, INVALID_INTEGER
  */
@@ -48,20 +53,54 @@ export function checkCharges(
   terms: readonly MeteredTerms[],
   counted?: Readonly<Record<string, bigint | number>>,
 ): CheckedCharges {
-  // Checks the lists first.
-  const found = contradictions(receipts, terms);
+  const given = assertList(receipts, 0, Number.MAX_SAFE_INTEGER, "the receipts").map(assertSignedReceipt);
+  const checked = assertList(terms, 0, Number.MAX_SAFE_INTEGER, "the terms").map(assertMeteredTerms);
+  const found = byMerchant(given, checked).flatMap(contradictionsOf);
   const counts = counted === undefined ? undefined : assertUnitCounts(counted);
-  const charges = receipts.map((receipt): CheckedCharge => {
-    const own = terms.filter((each) => isSameMerchant(each, receipt.receipt));
-    const rules = own.flatMap(({ routes }) => routes.map(({ rule }) => meteredRuleHash(rule)));
+  const rules = new Map(checked.map((each) => [each, each.routes.map(({ rule }) => meteredRuleHash(rule))]));
+  const charges = given.map((receipt): CheckedCharge => {
+    const own = checked.filter((each) => isSameMerchant(each, receipt.receipt));
     return {
       receipt,
       signed: isSignedReceipt(receipt, own),
-      ruleKnown: rules.some((rule) => rule === receipt.receipt.rule),
+      ruleKnown: own.some((each) => rules.get(each)!.includes(receipt.receipt.rule)),
       differing: counts === undefined ? [] : differingUnits(receipt.receipt.units, counts),
     };
   });
   return { charges, contradictions: found };
+}
+
+/** What one merchant signed. */
+interface Statements {
+  readonly receipts: SignedReceipt[];
+  readonly terms: MeteredTerms[];
+}
+
+/** What each merchant signed: statements of two merchants contradict nothing. */
+function byMerchant(receipts: readonly SignedReceipt[], terms: readonly MeteredTerms[]): readonly Statements[] {
+  const merchants = new Map<string, Statements>();
+  const of = (merchant: PrepaidMerchant) => {
+    const name = MERCHANT_NAMES.map((field) => merchant[field]).join(" ");
+    const known = merchants.get(name) ?? { receipts: [], terms: [] };
+    merchants.set(name, known);
+    return known;
+  };
+  for (const receipt of receipts) of(receipt.receipt).receipts.push(receipt);
+  for (const each of terms) of(each).terms.push(each);
+  return [...merchants.values()];
+}
+
+/** Compares many receipts in parts: one contradicts only the terms, and other receipts of its token. */
+function contradictionsOf({ receipts, terms }: Statements): readonly Contradiction[] {
+  const byToken = new Map<string, SignedReceipt[]>();
+  for (const receipt of receipts)
+    byToken.set(receipt.receipt.token, [...(byToken.get(receipt.receipt.token) ?? []), receipt]);
+  const parts: SignedReceipt[][] = [[]];
+  for (const ofToken of byToken.values()) {
+    if (parts.at(-1)!.length + ofToken.length > MAX_RECEIPTS) parts.push([]);
+    parts.at(-1)!.push(...ofToken);
+  }
+  return parts.flatMap((part, i) => contradictions(part, terms).filter(({ kind }) => i === 0 || kind !== "terms"));
 }
 
 const differingUnits = (units: UnitCounts, counts: UnitCounts): readonly string[] =>

@@ -53,11 +53,11 @@ export interface PrepaidOrigin {
   readonly unspent: bigint;
   /** Why no tokens are bought or shown until the owner decides. */
   readonly stopped: (Omit<Stop, "evidence"> & { readonly evidence: readonly WireSignedSchedule[] }) | undefined;
-  /** All packs of the merchant that the wallet bought. */
+  /** All packs that the wallet bought from the merchant. */
   readonly packs: readonly PrepaidPackInfo[];
-  /** Change that the wallet can spend, by value and month. */
+  /** Unspent change, by month and value. */
   readonly change: readonly PrepaidChange[];
-  /** Maximum value of change and swaps that have not arrived, base units. `mergePrepaid` asks for them. */
+  /** Maximum value of the change and the swaps that have not arrived, base units. `mergePrepaid` asks for them. */
   readonly underway: bigint;
 }
 

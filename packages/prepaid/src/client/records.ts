@@ -169,7 +169,7 @@ export interface MeteredRecord {
   state: MeteredState;
   /** Whether the server has answered the request as paid. */
   served?: boolean | undefined;
-  /** How often the server said that it does not know the token. */
+  /** How often the server said that it does not know the token, at most once each time that it was shown. */
   lost?: number | undefined;
   /**
    * When the server was first asked for the receipt, and once that has arrived for the change, ms; absent as long as it was not
@@ -178,7 +178,7 @@ export interface MeteredRecord {
   askedAt?: number | undefined;
   /** The receipt as JSON, since it is claimed. */
   receipt: string | null;
-  /** Since it is refused: what the merchant signed. */
+  /** What the merchant signed, since it is refused. */
   proof?: Proof | undefined;
   /** The source of its change: a label, and the month of the keys that sign. Null if there is no change. */
   change: { label: string; epoch: string } | null;

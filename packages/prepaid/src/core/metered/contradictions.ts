@@ -16,7 +16,7 @@ import {
 } from "./terms.ts";
 
 /** Maximum number of receipts that are compared at once. */
-const MAX_RECEIPTS = 10_000;
+export const MAX_RECEIPTS = 10_000;
 /** Maximum number of terms that are compared at once. */
 const MAX_TERMS = 100;
 
