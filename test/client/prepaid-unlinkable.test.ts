@@ -17,15 +17,12 @@ import { SCHEDULE_PATH } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { slow } from "@sotto/test-kit/slow";
-import {
-  type LoggedRequest,
-  openPrepaidMerchant,
-  type PrepaidMerchant,
-  PrepaidServer,
-} from "@sotto/test-world/prepaid-server";
+import { openPrepaidMerchant, type PrepaidMerchant, PrepaidServer } from "@sotto/test-world/prepaid-server";
+import type { LoggedRequest } from "@sotto/test-world/seen";
 import { openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
+import { invert, partsOf, raised, toBigInt } from "./support/rsa.ts";
 import { largestBitDifference, randomHalves, rankScore } from "./support/statistics.ts";
 
 const VALUE = 100n;
@@ -87,7 +84,7 @@ describe("a merchant with its database and logs", function () {
   it("sees the same in two runs with the payers exchanged, but for times and random values", () => {
     // From the first visit on, every byte of every request is the same.
     const visits = runs.map(({ requests }) =>
-      requests.filter((each) => !isPurchase(each)).map(({ port: _, at: __, ...rest }) => rest),
+      requests.filter((each) => !isPurchase(each)).map(({ port: _, at: __, answeredAt: ___, ...rest }) => rest),
     );
     expect(visits[0]!.length).to.equal(2 * VISITS);
     expect(visits[1]).to.deep.equal(visits[0]);
@@ -250,23 +247,4 @@ const without = (isName: (text: string) => boolean) => (headers: readonly string
 const withoutProof = without(isProofName);
 const withoutToken = without(isTokenName);
 
-const toBigInt = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
-
-const messagesOf = (body: Uint8Array): bigint[] =>
-  Array.from({ length: body.length / 256 }, (_, i) => toBigInt(body.subarray(i * 256, (i + 1) * 256)));
-
-/** value^65537 mod n. */
-function raised(value: bigint, n: bigint): bigint {
-  let power = value;
-  for (let i = 0; i < 16; i += 1) power = (power * power) % n;
-  return (power * value) % n;
-}
-
-function invert(value: bigint, modulus: bigint): bigint {
-  let [a, b, s, t] = [value, modulus, 1n, 0n];
-  while (b !== 0n) {
-    const quotient = a / b;
-    [a, b, s, t] = [b, a - quotient * b, t, s - quotient * t];
-  }
-  return ((s % modulus) + modulus) % modulus;
-}
+const messagesOf = (body: Uint8Array): bigint[] => partsOf(body).map(toBigInt);

@@ -12,12 +12,8 @@ import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { contractWallet } from "@sotto/test-world/contract-wallets";
-import {
-  type LoggedRequest,
-  openPrepaidMerchant,
-  type PrepaidMerchant,
-  PrepaidServer,
-} from "@sotto/test-world/prepaid-server";
+import { openPrepaidMerchant, type PrepaidMerchant, PrepaidServer } from "@sotto/test-world/prepaid-server";
+import type { LoggedRequest } from "@sotto/test-world/seen";
 import { openWallet, openWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import { MemoryStore, type Wallet } from "@sotto/wallet";
 import { SqliteStore } from "@sotto/wallet/sqlite";

@@ -3,7 +3,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
@@ -11,20 +10,8 @@ import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
 import { type Merchant, openMerchant } from "./merchant.ts";
+import { type LoggedRequest, logRequest, tablesIn } from "./seen.ts";
 import type { WorldPlace } from "./wallets.ts";
-
-/** A request as it arrived. */
-export interface LoggedRequest {
-  readonly method: string;
-  readonly target: string;
-  /** Names and values in their order on the wire. */
-  readonly headers: readonly string[];
-  /** The client's port: which connection it came from. */
-  readonly port: number;
-  /** When it arrived, ms of a monotonic clock. */
-  readonly at: number;
-  status: number;
-}
 
 /** A server of the merchant, with a store of its own. */
 export class PrepaidServer {
@@ -70,22 +57,10 @@ export class PrepaidServer {
     const prepaid = new PrepaidServer(url, folder, server, () => paywall.close());
     await paywall.ready;
     app.use((request, response, next) => {
-      const { method, originalUrl: target, socket } = request;
       // The paywall removes tokens from the request.
-      const headers = [...request.rawHeaders];
-      const logged: LoggedRequest = {
-        method,
-        target,
-        headers,
-        port: socket.remotePort ?? 0,
-        at: performance.now(),
-        status: 0,
-      };
+      const logged = logRequest(request, response);
       prepaid.requests.push(logged);
-      response.once("finish", () => {
-        logged.status = response.statusCode;
-      });
-      if (prepaid.interfere(logged, response)) return void socket.destroy();
+      if (prepaid.interfere(logged, response)) return void request.socket.destroy();
       const { refusing } = prepaid;
       if (refusing !== false && request.headers["x-payment-token"] !== undefined)
         return void response.status(402).json({ error: refusing === true ? "refused" : refusing });
@@ -98,15 +73,7 @@ export class PrepaidServer {
 
   /** All rows of all tables, as text. */
   tables(): Record<string, Record<string, unknown>[]> {
-    const tables: Record<string, Record<string, unknown>[]> = {};
-    for (const file of ["payments", "prepaid"]) {
-      const database = new DatabaseSync(join(this.#folder, `${file}.sqlite`), { readOnly: true });
-      const names = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
-      for (const { name } of names as { name: string }[])
-        tables[`${file}.${name}`] = database.prepare(`SELECT * FROM "${name}"`).all();
-      database.close();
-    }
-    return tables;
+    return tablesIn(this.#folder, ["payments", "prepaid"]);
   }
 
   async close(): Promise<void> {

@@ -23,14 +23,17 @@ import {
 /** What the payment method `meteredCredit` of a resource server needs. */
 export type MeteredFiles = Required<Pick<MeteredOptions, "terms" | "receiptKeys">>;
 
-/** Generates the receipt keys of this month and the following ones, and signs the terms. @param epochs 1 to 12 months */
+/**
+ * Generates the receipt keys of some months, and signs the terms.
+ * @param epochs 1 to 12 months @param firstEpoch default: this month
+ */
 export async function createMeteredTerms(
   account: TypedDataSigner,
   place: Pick<MeteredTerms, "chainId" | "pool" | "origin" | "routes">,
   epochs = 2,
+  firstEpoch = epochOf(Date.now()),
 ): Promise<MeteredFiles> {
   const { origin } = place;
-  const firstEpoch = epochOf(Date.now());
   const keys = Array.from({ length: epochs }, (_, i) => ({
     epoch: laterEpoch(firstEpoch, i),
     secret: crypto.getRandomValues(new Uint8Array(32)),

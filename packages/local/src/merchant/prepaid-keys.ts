@@ -23,13 +23,16 @@ export interface PrepaidFiles {
   readonly schedules: readonly WireSignedSchedule[];
 }
 
-/** Generates the keys of this month and the following ones, and signs their schedule. @param epochs 1 to 12 months */
+/**
+ * Generates the keys of some months, and signs their schedule.
+ * @param epochs 1 to 12 months @param firstEpoch default: this month
+ */
 export async function createPrepaidKeys(
   account: TypedDataSigner,
   terms: Pick<PrepaidSchedule, "chainId" | "pool" | "origin" | "values">,
   epochs = 2,
+  firstEpoch = epochOf(Date.now()),
 ): Promise<PrepaidFiles> {
-  const firstEpoch = epochOf(Date.now());
   const { origin, values } = terms;
   const months = Array.from({ length: epochs }, (_, i) => i);
   const cells = months.flatMap((month) => values.map((value) => ({ epoch: laterEpoch(firstEpoch, month), value })));
