@@ -1,4 +1,4 @@
-// A merchant's schedule of prepaid keys on its way to mirrors: signed by an account or a contract wallet, and pushed.
+// A merchant's schedule of prepaid keys and its terms on their way to mirrors: signed by an account or a contract wallet, and pushed.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { WireSignedSchedule } from "@sotto/prepaid";
 import { call } from "@sotto/test-kit/http";
@@ -76,6 +76,36 @@ describe("sotto prepaid: keys, sign and push", function () {
     const pushed = await merchant.json(["prepaid", "push", "--schedule", `${folder}/schedule.signed.json`]);
     expect(pushed).to.deep.equal({ mirrors: [{ service: world.service.url, accepted: 2, known: 0 }] });
     expect(await mirrored(merchant.account)).to.have.length(2);
+  });
+
+  it("pushes the terms of metered routes, and reports a mirror that keeps another price", async () => {
+    const folder = merchant.path("metered");
+    const origin = "https://metered.example";
+    await merchant.json([
+      ...["prepaid", "keys", "--origin", origin, "--values", "1000", "--epochs", "1", "--out", folder],
+    ]);
+    const signTerms = async (base: string, out: string) => {
+      const rule = { base, units: [{ name: "words", price: "1", per: 1 }], cap: "1000", grain: "1000" };
+      writeFileSync(merchant.path("routes.json"), JSON.stringify({ routes: [{ method: "GET", path: "/a", rule }] }));
+      const terms = ["--keys", folder, "--routes", merchant.path("routes.json"), "--out", out];
+      await merchant.json(["prepaid", "terms", ...terms]);
+      await merchant.json(["prepaid", "sign", "--terms", `${out}/terms.json`]);
+      return ["prepaid", "push", "--terms", `${out}/terms.signed.json`];
+    };
+    const service = world.service.url;
+    const push = await signTerms("1", folder);
+    expect(await merchant.json(push)).to.deep.equal({ mirrors: [{ service, accepted: true }] });
+    const again = await merchant.run([...push, "--verbose"]);
+    expect([again.stdout, again.code]).to.deep.equal([`${service}: known terms\n`, 0]);
+    expect(await merchant.refused([...push, "--schedule", signed], 2)).to.equal("USAGE");
+    const other = await merchant.run([...(await signTerms("2", merchant.path("metered-other"))), "--json"]);
+    const { error } = JSON.parse(other.stderr) as { error: { code: string; details: object } };
+    expect([other.code, error.code]).to.deep.equal([3, "SERVICE_REFUSED"]);
+    expect(error.details).to.include({ reason: "PREPAID_TERMS_CONTRADICTED" });
+    const query = new URLSearchParams({ wallet: merchant.account, origin });
+    const { body } = await call(`${service}/prepaid/terms?${query}`);
+    const kept = (body["terms"] as { signature: string }[]).map(({ signature }) => signature);
+    expect(kept).to.deep.equal([JSON.parse(readFileSync(`${folder}/terms.signed.json`, "utf8")).signature]);
   });
 
   it("finishes after kill -9 during the generation of keys, with one set of keys", async () => {

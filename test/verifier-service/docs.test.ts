@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { epochOf } from "@sotto/prepaid";
 import { parseDeployment, randomField } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { call } from "@sotto/test-kit/http";
@@ -15,6 +16,7 @@ import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { newKeys, newMerchant } from "../../packages/prepaid/test/service/support/schedules.ts";
+import { newTermsMerchant } from "../../packages/prepaid/test/service/support/terms.ts";
 import { depositBody } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
 
@@ -45,6 +47,8 @@ describe("docs/api.md", function () {
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
     const merchant = newMerchant(world);
     const signed = await merchant.sign(merchant.schedule({ keys: newKeys(2, 1) }));
+    const metered = newTermsMerchant(world);
+    const terms = await metered.sign(metered.terms({ firstEpoch: epochOf(Date.now()) }));
     const withdrawal = proveWithdrawal({ chainId: BigInt(world.chainId), pool: world.pool }, new Random("docs"), {
       root,
       validUntil,
@@ -65,6 +69,9 @@ describe("docs/api.md", function () {
         schedule: signed.schedule,
         scheduleSignature: signed.signature,
         merchantWallet: merchant.wallet,
+        terms: terms.terms,
+        termsSignature: terms.signature,
+        termsWallet: metered.wallet,
         asset: world.token,
         pool: world.pool,
         requirements: requirements(world, service.url),

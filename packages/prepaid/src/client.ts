@@ -24,5 +24,5 @@ export { PrepaidMethod, PrepaidSpender, prepaid } from "./client/method.ts";
 export { offeredKey } from "./client/offer.ts";
 export type { ChargeEvent, PackEvent, PrepaidOptions } from "./client/options.ts";
 export type { PackWish, RestoreOptions } from "./client/packs.ts";
-export { type PushedSchedule, pushSchedule } from "./client/push.ts";
+export { type PushedSchedule, type PushedTerms, pushSchedule, pushTerms } from "./client/push.ts";
 export type { PackState } from "./client/records.ts";

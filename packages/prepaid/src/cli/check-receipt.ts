@@ -114,7 +114,7 @@ const AGAINST: Readonly<Record<Contradiction["kind"], string>> = {
   token: "the merchant signed two different receipts for one token",
   charge: "the charge of a receipt does not follow from its rule and units",
   rule: "a receipt names another rule than the signed terms have for its request",
-  terms: "the merchant signed two rules for the same requests and month",
+  terms: "the merchant signed two rules for the same requests and month, or two receipt keys for one month",
 };
 
 function resultOf(context: Context, { charges, contradictions }: CheckedCharges) {

@@ -8,6 +8,7 @@ import {
   decodeReceiptKeyFile,
   decodeSchedule,
   decodeSignedSchedule,
+  decodeSignedTerms,
   encodeMeteredTerms,
   encodePrepaidKeyFile,
   encodeReceiptKeyFile,
@@ -98,6 +99,10 @@ export const readTerms = (path: string): MeteredTerms =>
   parsed(readText(path, MAX_SIGNED_TERMS_BYTES), path, (json) =>
     decodeMeteredTerms((Object(json) as { terms?: unknown }).terms),
   );
+
+/** Reads signed terms. Does not check the signature. @throws CliError FILE_UNREADABLE */
+export const readSignedTerms = (path: string): SignedMeteredTerms =>
+  parsed(readText(path, MAX_SIGNED_TERMS_BYTES), path, decodeSignedTerms);
 
 /** @throws CliError FILE_EXISTS, FILE_UNREADABLE; SottoError INVALID_ARGUMENT */
 export const writeTerms = (path: string, terms: MeteredTerms): void =>

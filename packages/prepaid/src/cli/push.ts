@@ -1,16 +1,17 @@
-import { type Command, readConfig, serviceOf } from "@sotto/cli-kit";
+import { type Arguments, type Command, readConfig, serviceOf, usage } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
-import { SottoService } from "@sotto/wallet";
-import { pushSchedule } from "../client.ts";
-import { encodeSignedSchedule } from "../index.ts";
-import { readSignedSchedule } from "./files.ts";
+import { type CallOptions, SottoService } from "@sotto/wallet";
+import { type PushedSchedule, type PushedTerms, pushSchedule, pushTerms } from "../client.ts";
+import { encodeSignedSchedule, encodeSignedTerms } from "../index.ts";
+import { readSignedSchedule, readSignedTerms } from "./files.ts";
 
 export const prepaidPush: Command = {
   name: "prepaid push",
-  summary: "Sends a signed schedule of prepaid keys to mirrors, where payers compare it.",
+  summary: "Sends a signed schedule of prepaid keys, or signed terms, to mirrors, where payers compare them.",
   positionals: [],
   options: {
     schedule: { value: "FILE", help: "schedule.signed.json of `sotto prepaid sign`" },
+    terms: { value: "FILE", help: "terms.signed.json of `sotto prepaid sign`" },
     service: {
       value: "URL",
       help: "base URL of a service; can be repeated; default: the wallet's service",
@@ -18,22 +19,22 @@ export const prepaidPush: Command = {
     },
   },
   details: [
-    "A mirror keeps the first key for each month and value forever, and refuses any other. Pushing again is harmless.",
-    "Push before the keys are used, to services of different operators: payers choose the mirrors that they trust.",
-    "All services are tried; if one fails, the command fails.",
+    "A mirror keeps the first key for each month and value, and the first rule and receipt key for each month, forever, and",
+    "refuses any other. Pushing again is harmless. Push before keys and terms are used, to services of different operators:",
+    "payers choose the mirrors that they trust. All services are tried; if one fails, the command fails.",
   ],
   async run({ args, home, output, signal }) {
     const config = readConfig(home);
     const { chainId } = config;
-    const signed = encodeSignedSchedule(readSignedSchedule(args.required("schedule")));
+    const { name, send } = pushed(args);
     const urls = args.texts("service");
     const services = urls.length === 0 ? [serviceOf(config)] : urls.map((url) => new SottoService(url, { chainId }));
-    const mirrors: { service: string; accepted: number; known: number }[] = [];
+    const mirrors: (Sent & { service: string })[] = [];
     const failures: SottoError[] = [];
     for (const service of services) {
-      output.progress(`sending the schedule to ${service.url}`);
+      output.progress(`sending the ${name} to ${service.url}`);
       try {
-        mirrors.push({ service: service.url, ...(await pushSchedule(service, signed, { signal })) });
+        mirrors.push({ service: service.url, ...(await send(service, { signal })) });
       } catch (error) {
         if (!(error instanceof SottoError)) throw error;
         failures.push(error);
@@ -42,12 +43,48 @@ export const prepaidPush: Command = {
     const [failure] = failures;
     if (failure !== undefined) {
       const kept = mirrors.map(({ service }) => service).join(" ");
-      const text = `${failures.length} of ${services.length} services did not keep the schedule: ${failures.map(({ message }) => message).join("; ")}`;
+      const text = `${failures.length} of ${services.length} services did not keep the ${name}: ${failures.map(({ message }) => message).join("; ")}`;
       throw new SottoError(failure.code, text, { ...failure.details, kept }, { cause: failure });
     }
     return {
-      json: { mirrors },
-      text: mirrors.map(({ service, accepted, known }) => `${service}: ${accepted} new keys, ${known} known`),
+      json: { mirrors: mirrors.map(({ service, result }) => ({ service, ...result })) },
+      text: mirrors.map(({ service, text }) => `${service}: ${text}`),
     };
   },
 };
+
+/** What a mirror answered, and how it is said. */
+interface Sent {
+  readonly result: PushedSchedule | PushedTerms;
+  readonly text: string;
+}
+
+/** What is pushed. */
+interface Push {
+  readonly name: string;
+  send(service: SottoService, options: CallOptions): Promise<Sent>;
+}
+
+/** @throws CliError USAGE, FILE_UNREADABLE */
+function pushed(args: Arguments): Push {
+  const terms = args.text("terms");
+  if (terms === undefined) {
+    const signed = encodeSignedSchedule(readSignedSchedule(args.required("schedule")));
+    return {
+      name: "schedule",
+      async send(service, options) {
+        const result = await pushSchedule(service, signed, options);
+        return { result, text: `${result.accepted} new keys, ${result.known} known` };
+      },
+    };
+  }
+  if (args.text("schedule") !== undefined) throw usage("--schedule and --terms cannot be combined");
+  const signed = encodeSignedTerms(readSignedTerms(terms));
+  return {
+    name: "terms",
+    async send(service, options) {
+      const result = await pushTerms(service, signed, options);
+      return { result, text: result.accepted ? "new terms" : "known terms" };
+    },
+  };
+}

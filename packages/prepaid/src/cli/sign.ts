@@ -37,7 +37,7 @@ export const prepaidSign: Command = {
   },
   details: [
     "The account must be the wallet that receives the payments. Sign one schedule for a month and value only, and one rule",
-    "for a month and route: payers compare them. Nothing is sent; a signed schedule then goes to mirrors with",
+    "for a month and route: payers compare them. Nothing is sent; what is signed then goes to mirrors with",
     "`sotto prepaid push`.",
   ],
   async run(context) {
@@ -112,7 +112,9 @@ function termsStatement(path: string): Statement {
     request: meteredTermsRequest(terms),
     verify: (signature, chain) => verifyTermsSignature({ terms, signature }, signatureCall(chain)),
     write: (file, signature) => writeSignedTerms(file, { terms, signature }),
-    next: () => ["Next: give the file to the resource server, as `terms` of `meteredCredit`"],
+    next: (file) => [
+      `Next: \`sotto prepaid push --terms ${file}\`, and give the file to the resource server, as \`terms\` of \`meteredCredit\``,
+    ],
   };
 }
 

@@ -5,44 +5,47 @@ import { PrepaidMirror } from "./mirror.ts";
 import { PREPAID_ROUTE_ERRORS, prepaidRoutes } from "./routes.ts";
 import { schedulesOf } from "./store.ts";
 import { type PrepaidTables, TABLES } from "./tables.ts";
+import { termsOf } from "./terms-store.ts";
 
 const SETTINGS = {
   prepaidClientQuota: setting(
     "SOTTO_PREPAID_CLIENT_QUOTA",
     parse.integer(0),
     "24",
-    "pushes of prepaid schedules per network and day; invalid ones count too",
+    "pushes of prepaid schedules and metered terms per network and day; invalid ones count too",
   ),
   prepaidQuota: setting(
     "SOTTO_PREPAID_QUOTA",
     parse.integer(0),
     "200",
-    "new prepaid schedules per day, of all clients; each has at most 128 KiB and is kept forever; 0 keeps no new ones",
+    "new prepaid schedules and metered terms per day, of all clients; each has at most 128 or 256 KiB and is kept forever; 0 keeps no new ones",
   ),
 } as const;
 
-/** A mirror of the keys of prepaid tokens, as an extension of a service. */
+/** A mirror of the keys of prepaid tokens and the terms of metered routes, as an extension of a service. */
 export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
   name: "prepaid",
   settings: SETTINGS,
   tables: TABLES,
   errors: PREPAID_ROUTE_ERRORS,
-  tag: { name: "prepaid", description: "mirror of the keys of prepaid tokens" },
+  tag: { name: "prepaid", description: "mirror of the keys of prepaid tokens, and of the terms of metered routes" },
   documented: (app) => prepaidRoutes(app, {} as never),
   open({ settings, place, nodes, database, quotas, metrics, log, clock, clientOf }) {
     const limits = { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! };
     const pushes = new Counter({
       name: "sotto_prepaid_pushes_total",
-      help: "pushed schedules of prepaid keys by result: accepted, known, or the error's code",
+      help: "pushed schedules of prepaid keys and terms of metered routes by result: accepted, known, or the error's code",
       labelNames: ["result"],
       registers: [metrics],
     });
     // Nodes of its own: see `openSignatureChain`.
     const call = chainCall(openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock }));
+    const tables = database<PrepaidTables>();
     const mirror = new PrepaidMirror({
       place,
       limits,
-      schedules: schedulesOf(database<PrepaidTables>(), quotas, clock),
+      schedules: schedulesOf(tables, quotas, clock),
+      terms: termsOf(tables, quotas, clock),
       quotas,
       contracts: new ContractChecks({ call, perHour: limits.client, clock }),
       pushed: (result) => pushes.inc({ result }),

@@ -1,21 +1,28 @@
-// A mirror of prepaid keys. It keeps the first key that a wallet signed for each origin, value and epoch, so that a
-// merchant cannot show each payer a key of its own. It sends no request to an origin.
+// A mirror of what merchants sign. It keeps the first key that a wallet signed for each origin, value and epoch, and the first
+// rule and receipt key for each origin, route and epoch, so that a merchant cannot show each payer its own. It sends no request
+// to an origin.
 import type { ContractChecks } from "@sotto/phone-registry";
 import { type Address, type EthCall, SottoError } from "@sotto/protocol";
-import type { ServicePlace, ServiceQuotas } from "@sotto/server";
-import { scheduleDigest, scheduledKeys } from "../core/schedule.ts";
+import type { Exceeded, ServicePlace, ServiceQuotas } from "@sotto/server";
+import type { PrepaidMerchant } from "../core/merchant.ts";
 import {
-  decodeSignedSchedule,
-  encodeSignedSchedule,
-  type SignedSchedule,
-  verifyScheduleSignature,
-} from "../core/signed-schedule.ts";
+  decodeSignedTerms,
+  encodeSignedTerms,
+  type SignedMeteredTerms,
+  verifyTermsSignature,
+} from "../core/metered/signed-terms.ts";
+import { meteredEpochs, meteredTermsDigest, type TermsConflict, termsConflict } from "../core/metered/terms.ts";
+import { scheduleDigest, scheduledKeys } from "../core/schedule.ts";
+import { decodeSignedSchedule, encodeSignedSchedule, verifyScheduleSignature } from "../core/signed-schedule.ts";
 import { prepaidChallengeDigest } from "../core/token.ts";
 import { MirrorError } from "./errors.ts";
-import type { Schedules } from "./store.ts";
+import type { Kept, Schedules } from "./store.ts";
+import type { TermsStore } from "./terms-store.ts";
 
 /** Maximum schedules of one wallet and origin: twelve years, with an added value each year. */
 const MAX_SCHEDULES = 24;
+/** Maximum terms of one wallet and origin whose months have not ended: a client reads all of them. */
+const MAX_TERMS = 24;
 
 const DAY_MS = 86_400_000;
 
@@ -24,10 +31,11 @@ export interface MirrorParts {
   readonly limits: {
     /** Pushes of a network a day. */
     readonly client: number;
-    /** New schedules a day. */
+    /** New schedules and terms a day. */
     readonly all: number;
   };
   readonly schedules: Schedules;
+  readonly terms: TermsStore;
   readonly quotas: ServiceQuotas;
   /** Checks signatures of contract wallets. */
   readonly contracts: Pick<ContractChecks, "run">;
@@ -40,6 +48,14 @@ export interface PushResult {
   readonly accepted: number;
   readonly known: number;
 }
+
+/** Whether pushed terms are new. */
+export interface TermsResult {
+  readonly accepted: boolean;
+}
+
+/** Checks a wallet's signature. */
+type Verify = (call: EthCall) => Promise<boolean>;
 
 export class PrepaidMirror {
   readonly #parts: MirrorParts;
@@ -55,11 +71,88 @@ export class PrepaidMirror {
    *   PREPAID_SCHEDULE_CONFLICT, PREPAID_SCHEDULES_FULL; PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE; the service's
    *   QUOTA_EXCEEDED
    */
-  async push(body: unknown, client: string): Promise<PushResult> {
-    const { pushed } = this.#parts;
+  pushSchedule(body: unknown, client: string): Promise<PushResult> {
+    return this.#counted(client, async () => {
+      const signed = decoded("PREPAID_SCHEDULE_INVALID", () => decodeSignedSchedule(body));
+      const { schedule } = signed;
+      await this.#assertSigned("PrepaidSchedule", schedule, client, (call) => verifyScheduleSignature(signed, call));
+      const kept = await this.#parts.schedules.keep(
+        {
+          ...this.#owner(schedule.wallet, schedule.origin),
+          digest: scheduleDigest(schedule),
+          content: JSON.stringify(encodeSignedSchedule(signed)),
+          keys: scheduledKeys(schedule).map(({ epoch, value, key }) => ({ epoch, value: String(value), id: key.id })),
+        },
+        { perOwner: MAX_SCHEDULES, quotas: this.#newAllowed() },
+      );
+      if (kept.kind === "exceeded") throw this.#refusal(kept);
+      if (kept.kind === "full")
+        throw new MirrorError(
+          "PREPAID_SCHEDULES_FULL",
+          `this service keeps ${MAX_SCHEDULES} schedules of this wallet and origin, and no more`,
+        );
+      if (kept.kind === "conflict")
+        throw new MirrorError(
+          "PREPAID_SCHEDULE_CONFLICT",
+          `this service keeps another key for the value ${kept.key.value} in ${kept.key.epoch}, or this key for another value or epoch; nothing of the schedule was kept`,
+        );
+      return { accepted: kept.accepted, known: kept.known };
+    });
+  }
+
+  /**
+   * Keeps signed terms, unless they contradict those that it keeps.
+   * @param client the id under which quotas count the client
+   * @throws MirrorError PREPAID_TERMS_INVALID, WRONG_DEPLOYMENT, PREPAID_SIGNATURE_INVALID, PREPAID_TERMS_CONTRADICTED,
+   *   PREPAID_TERMS_FULL; PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE; the service's QUOTA_EXCEEDED
+   */
+  pushTerms(body: unknown, client: string): Promise<TermsResult> {
+    return this.#counted(client, async () => {
+      const signed = decoded("PREPAID_TERMS_INVALID", () => decodeSignedTerms(body));
+      const { terms } = signed;
+      await this.#assertSigned("MeteredTerms", terms, client, (call) => verifyTermsSignature(signed, call));
+      const epochs = meteredEpochs(terms);
+      const kept = await this.#parts.terms.keep(
+        {
+          ...this.#owner(terms.wallet, terms.origin),
+          digest: meteredTermsDigest(terms),
+          content: JSON.stringify(encodeSignedTerms(signed)),
+          epochs: [epochs[0]!, epochs.at(-1)!],
+        },
+        {
+          perOwner: MAX_TERMS,
+          quotas: this.#newAllowed(),
+          conflict: (content) => termsConflict(storedTerms(content).terms, terms),
+        },
+      );
+      if (kept.kind === "exceeded") throw this.#refusal(kept);
+      if (kept.kind === "full")
+        throw new MirrorError(
+          "PREPAID_TERMS_FULL",
+          `this service keeps ${MAX_TERMS} terms of this wallet and origin whose months have not ended, and no more`,
+        );
+      if (kept.kind === "conflict")
+        throw new MirrorError(
+          "PREPAID_TERMS_CONTRADICTED",
+          `this service keeps terms with another ${differing(kept.conflict)} in ${kept.conflict.epoch}; these terms were not kept`,
+        );
+      return { accepted: kept.kind === "kept" };
+    });
+  }
+
+  /** Limits a client's pushes, and counts each by its result. */
+  async #counted<Result extends PushResult | TermsResult>(
+    client: string,
+    push: () => Promise<Result>,
+  ): Promise<Result> {
+    const { pushed, quotas, limits } = this.#parts;
     try {
-      const result = await this.#push(body, client);
-      pushed(result.accepted > 0 ? "accepted" : "known");
+      // First, because decoding a statement takes milliseconds.
+      const over = await quotas.takeAll(quotas.ofNetworks("prepaid-client", client, limits.client));
+      if (over !== undefined)
+        throw quotas.refusal(over, "pushed prepaid schedules and metered terms a day for one network");
+      const result = await push();
+      pushed(result.accepted ? "accepted" : "known");
       return result;
     } catch (error) {
       pushed(error instanceof SottoError ? error.code : "INTERNAL");
@@ -67,58 +160,48 @@ export class PrepaidMirror {
     }
   }
 
-  async #push(body: unknown, client: string): Promise<PushResult> {
-    const { place, limits, schedules, quotas, contracts } = this.#parts;
-    // First, because decoding 144 keys takes milliseconds.
-    const over = await quotas.takeAll(quotas.ofNetworks("prepaid-client", client, limits.client));
-    if (over !== undefined) throw quotas.refusal(over, "pushed prepaid schedules a day for one network");
-    const signed = decode(body);
-    const { schedule } = signed;
-    if (schedule.chainId !== BigInt(place.chainId) || schedule.pool !== place.pool)
+  async #assertSigned(struct: string, merchant: PrepaidMerchant, client: string, verify: Verify): Promise<void> {
+    const { place, contracts } = this.#parts;
+    if (merchant.chainId !== BigInt(place.chainId) || merchant.pool !== place.pool)
       throw new MirrorError(
         "WRONG_DEPLOYMENT",
-        `the schedule is for another deployment: expected chainId ${place.chainId} and pool ${place.pool}`,
+        `${struct} is for another deployment: expected chainId ${place.chainId} and pool ${place.pool}`,
       );
-    if (!(await contracts.run(client, (call) => isSigned(signed, call))))
+    if (!(await contracts.run(client, (call) => isSigned(verify, call))))
       throw new MirrorError(
         "PREPAID_SIGNATURE_INVALID",
-        `the signature is not ${schedule.wallet}'s over the EIP-712 struct PrepaidSchedule with these fields`,
+        `the signature is not ${merchant.wallet}'s over the EIP-712 struct ${struct} with these fields`,
       );
-    const kept = await schedules.keep(
-      {
-        ...this.#owner(schedule.wallet, schedule.origin),
-        digest: scheduleDigest(schedule),
-        content: JSON.stringify(encodeSignedSchedule(signed)),
-        keys: scheduledKeys(schedule).map(({ epoch, value, key }) => ({ epoch, value: String(value), id: key.id })),
-      },
-      { perOwner: MAX_SCHEDULES, quotas: [{ key: "prepaid:all", limit: limits.all, window: DAY_MS }] },
-    );
-    if (kept.kind === "exceeded") throw quotas.refusal(kept, "new prepaid schedules a day");
-    if (kept.kind === "full")
-      throw new MirrorError(
-        "PREPAID_SCHEDULES_FULL",
-        `this service keeps ${MAX_SCHEDULES} schedules of this wallet and origin, and no more`,
-      );
-    if (kept.kind === "conflict")
-      throw new MirrorError(
-        "PREPAID_SCHEDULE_CONFLICT",
-        `this service keeps another key for the value ${kept.key.value} in ${kept.key.epoch}, or this key for another value or epoch; nothing of the schedule was kept`,
-      );
-    return { accepted: kept.accepted, known: kept.known };
+  }
+
+  #newAllowed() {
+    return [{ key: "prepaid:all", limit: this.#parts.limits.all, window: DAY_MS }];
+  }
+
+  #refusal(exceeded: Exceeded) {
+    return this.#parts.quotas.refusal(exceeded, "new prepaid schedules and metered terms a day");
   }
 
   /**
-   * The schedules of a wallet for an origin, the oldest first, as JSON: a list may have 2 MB, so it is never parsed.
+   * The schedules of a wallet for an origin, the oldest first, as JSON.
    * @throws SottoError INVALID_STRING
    */
-  async list(wallet: Address, origin: string): Promise<string> {
+  async listSchedules(wallet: Address, origin: string): Promise<string> {
+    return jsonOf(await this.#parts.schedules.list(this.#askedOwner(wallet, origin)));
+  }
+
+  /**
+   * The terms of a wallet for an origin whose months have not ended, the oldest first, as JSON.
+   * @throws SottoError INVALID_STRING
+   */
+  async listTerms(wallet: Address, origin: string): Promise<string> {
+    return jsonOf(await this.#parts.terms.list(this.#askedOwner(wallet, origin)));
+  }
+
+  #askedOwner(wallet: Address, origin: string) {
     // Rejects texts that are not an origin: a database may not store every text.
     prepaidChallengeDigest(origin);
-    const kept = await this.#parts.schedules.list(this.#owner(wallet, origin));
-    const entries = kept.map(
-      ({ content, receivedAt }) => `${content.slice(0, -1)},"receivedAt":${Math.floor(receivedAt / 1000)}}`,
-    );
-    return `[${entries.join(",")}]`;
+    return this.#owner(wallet, origin);
   }
 
   #owner(wallet: Address, origin: string) {
@@ -127,20 +210,29 @@ export class PrepaidMirror {
   }
 }
 
-/** @throws MirrorError PREPAID_SCHEDULE_INVALID */
-function decode(body: unknown): SignedSchedule {
+/** A list may have several megabytes, so its entries are never parsed. */
+const jsonOf = (kept: readonly Kept[]): string =>
+  `[${kept.map(({ content, receivedAt }) => `${content.slice(0, -1)},"receivedAt":${Math.floor(receivedAt / 1000)}}`).join(",")}]`;
+
+const storedTerms = (content: string): SignedMeteredTerms => decodeSignedTerms(JSON.parse(content));
+
+const differing = ({ routes }: TermsConflict): string =>
+  routes === undefined ? "receipt key" : `rule for ${routes[1].method} ${routes[1].path}`;
+
+/** @throws MirrorError with the code */
+function decoded<Signed>(code: "PREPAID_SCHEDULE_INVALID" | "PREPAID_TERMS_INVALID", decode: () => Signed): Signed {
   try {
-    return decodeSignedSchedule(body);
+    return decode();
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
-    throw new MirrorError("PREPAID_SCHEDULE_INVALID", cause.message, {}, { cause });
+    throw new MirrorError(code, cause.message, {}, { cause });
   }
 }
 
 /** @throws MirrorError CHAIN_UNAVAILABLE if a node's response is not an answer */
-async function isSigned(signed: SignedSchedule, call: EthCall): Promise<boolean> {
+async function isSigned(verify: Verify, call: EthCall): Promise<boolean> {
   try {
-    return await verifyScheduleSignature(signed, call);
+    return await verify(call);
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code !== "BINDING_UNCHECKED") throw cause;
     throw new MirrorError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });

@@ -2,8 +2,8 @@ import type { Database } from "@sotto/database";
 import type { Exceeded, Quota, ServiceQuotas } from "@sotto/server";
 import type { PrepaidTables } from "./tables.ts";
 
-/** Identifies whose schedules they are. */
-export interface ScheduleOwner {
+/** Identifies whose schedules or terms they are. */
+export interface StatementOwner {
   /** The chain and the pool. */
   readonly deployment: string;
   readonly wallet: string;
@@ -17,7 +17,7 @@ export interface NewScheduleKey {
   readonly id: string;
 }
 
-export interface NewSchedule extends ScheduleOwner {
+export interface NewSchedule extends StatementOwner {
   readonly digest: string;
   /** The schedule and its signature, JSON. */
   readonly content: string;
@@ -37,7 +37,9 @@ export type KeepResult =
   | { readonly kind: "full" }
   | Exceeded;
 
-export interface KeptSchedule {
+/** A kept schedule, or kept terms. */
+export interface Kept {
+  /** With its signature, JSON. */
   readonly content: string;
   /** Ms. */
   readonly receivedAt: number;
@@ -91,7 +93,7 @@ export function schedulesOf(
     },
 
     /** The kept schedules of an owner, the oldest first. */
-    list: (owner: ScheduleOwner): Promise<KeptSchedule[]> =>
+    list: (owner: StatementOwner): Promise<Kept[]> =>
       db
         .selectFrom("prepaid_schedules")
         .select(["content", "received_at as receivedAt"])

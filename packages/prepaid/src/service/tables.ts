@@ -25,7 +25,23 @@ export interface PrepaidKeyTable {
   key_id: string;
 }
 
+/** Signed terms of metered routes. */
+export interface PrepaidTermsTable {
+  digest: string;
+  /** The chain and the pool. */
+  deployment: string;
+  wallet: string;
+  origin: string;
+  /** UTC month. */
+  first_epoch: string;
+  last_epoch: string;
+  /** The terms and their signature, JSON. */
+  content: string;
+  received_at: number;
+}
+
 export interface PrepaidTables {
+  prepaid_terms: PrepaidTermsTable;
   prepaid_schedules: PrepaidScheduleTable;
   prepaid_keys: PrepaidKeyTable;
 }
@@ -62,8 +78,30 @@ const prepaid: Migration = {
   },
 };
 
-/** The name of the migration is from the time when the service itself had these tables. */
+/** Adds signed terms of metered routes. */
+const terms: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable("prepaid_terms")
+      .addColumn("digest", "text", (c) => c.primaryKey())
+      .addColumn("deployment", "text", (c) => c.notNull())
+      .addColumn("wallet", "text", (c) => c.notNull())
+      .addColumn("origin", "text", (c) => c.notNull())
+      .addColumn("first_epoch", "text", (c) => c.notNull())
+      .addColumn("last_epoch", "text", (c) => c.notNull())
+      .addColumn("content", "text", (c) => c.notNull())
+      .addColumn("received_at", "bigint", (c) => c.notNull())
+      .execute();
+    await db.schema
+      .createIndex("prepaid_terms_owner")
+      .on("prepaid_terms")
+      .columns(["deployment", "wallet", "origin", "last_epoch"])
+      .execute();
+  },
+};
+
+/** The name of the first migration is from the time when the service itself had these tables. */
 export const TABLES: ExtensionTables = {
-  names: ["prepaid_schedules", "prepaid_keys"] satisfies (keyof PrepaidTables)[],
-  migrations: { "0005-prepaid": prepaid },
+  names: ["prepaid_schedules", "prepaid_keys", "prepaid_terms"] satisfies (keyof PrepaidTables)[],
+  migrations: { "0005-prepaid": prepaid, "prepaid-0002": terms },
 };

@@ -1,4 +1,3 @@
-import { ContractChecks } from "@sotto/phone-registry";
 import type { App } from "@sotto/server";
 import { DAY_MS } from "@sotto/test-kit/clock";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
@@ -6,98 +5,35 @@ import { INTERNALS } from "@sotto/test-kit/fuzz-http";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { fieldMutation, mutate, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
-import { readConfig, type ServedExtensions, serveExtensions } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { MAX_SIGNED_SCHEDULE_BYTES, type WireSignedSchedule } from "../../src/index.ts";
-import { prepaidExtension } from "../../src/service/extension.ts";
-import { PrepaidMirror } from "../../src/service/mirror.ts";
-import { prepaidRoutes } from "../../src/service/routes.ts";
-import { schedulesOf } from "../../src/service/store.ts";
-import type { PrepaidTables } from "../../src/service/tables.ts";
+import { ask, codeOf, MirrorWorld, NOW, PLACE, push as pushTo } from "./support/mirror.ts";
 import { type Merchant, newKey, newKeys, newMerchant, ORIGIN } from "./support/schedules.ts";
 
-const PLACE = { chainId: 31337, pool: `0x${"5a".repeat(20)}` };
-const REFUSED = `0x${"00".repeat(32)}`;
-
-/** The extension with a node that knows no contract wallet: a wrong signature of an account causes a call too. */
-const EXTENSION: typeof prepaidExtension = {
-  ...prepaidExtension,
-  open({ settings, place, database, quotas, clock, clientOf }) {
-    const mirror = new PrepaidMirror({
-      place,
-      limits: { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! },
-      schedules: schedulesOf(database<PrepaidTables>(), quotas, clock),
-      quotas,
-      contracts: new ContractChecks({ call: async () => REFUSED, perHour: 100_000, clock }),
-      pushed: () => undefined,
-    });
-    return { routes: (app) => prepaidRoutes(app, { mirror, clientOf }) };
-  },
-};
-
-const NOW = Date.UTC(2026, 10, 22, 12);
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
-}
+const PATH = "/prepaid/schedules";
 
 overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
-  let now: number;
-  let url: string;
+  let world: MirrorWorld;
   let merchant: Merchant;
-  const served: ServedExtensions[] = [];
   let app: App;
-
-  /** A replica: its own connections to the database, and its own app. */
-  async function replica(change: Record<string, string> = {}): Promise<App> {
-    const settings = {
-      SOTTO_CHAIN_ID: String(PLACE.chainId),
-      SOTTO_POOL: PLACE.pool,
-      SOTTO_RELAYER_KEY: `0x${"01".repeat(32)}`,
-      SOTTO_STORE: url,
-      SOTTO_RATE_LIMIT: "100000",
-      // The tests create schedules in the same thread.
-      SOTTO_LATEST_LOOP_MS: "0",
-      SOTTO_PREPAID_CLIENT_QUOTA: "1000",
-      SOTTO_PREPAID_QUOTA: "1000",
-    };
-    const opened = await serveExtensions(readConfig({ ...settings, ...change }, [EXTENSION]), () => now);
-    served.push(opened);
-    return opened.app;
-  }
-
-  async function close(): Promise<void> {
-    for (const each of served.splice(0)) await each.close();
-  }
-
   beforeEach(async () => {
-    now = NOW;
-    url = await newUrl();
+    world = new MirrorWorld(await newUrl());
     merchant = newMerchant(PLACE);
-    app = await replica();
+    app = await world.replica();
   });
-  afterEach(close);
+  afterEach(() => world.close());
 
-  async function push(body: unknown, to = app, remoteAddress = "192.0.2.1"): Promise<Answer> {
-    const payload = typeof body === "string" ? body : JSON.stringify(body);
-    const headers = { "content-type": "application/json" };
-    const answer = await to.inject({ method: "POST", url: "/prepaid/schedules", headers, payload, remoteAddress });
-    return { status: answer.statusCode, body: answer.json() };
-  }
-  const get = async (query: Record<string, string>, from = app): Promise<Answer> => {
-    const answer = await from.inject({ method: "GET", url: "/prepaid/schedules", query });
-    return { status: answer.statusCode, body: answer.json() };
-  };
+  const push = (body: unknown, to = app, from?: string) => pushTo(to, PATH, body, from);
+  const get = (query: Record<string, string>, from = app) => ask(from, PATH, query);
   const kept = async (of = merchant, origin = ORIGIN, from = app) => {
     const { body } = await get({ wallet: of.wallet, origin }, from);
     return body["schedules"] as (WireSignedSchedule & { receivedAt: number })[];
   };
-  const codeOf = ({ status, body }: Answer) => [status, body["code"]];
 
   it("keeps a schedule with its signature, and recognizes it when it is pushed again", async () => {
     const signed = await merchant.sign(merchant.schedule({ values: [100n, 1000n], keys: newKeys(3, 2) }));
     expect(await push(signed)).to.deep.equal({ status: 201, body: { accepted: 6, known: 0 } });
-    now += 5_000;
+    world.now += 5_000;
     expect(await push(signed)).to.deep.equal({ status: 200, body: { accepted: 0, known: 6 } });
     expect(await kept()).to.deep.equal([{ ...signed, receivedAt: NOW / 1000 }]);
     expect(await kept(newMerchant(PLACE))).to.deep.equal([]);
@@ -124,7 +60,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     const results = [];
     for (const schedule of [first, later, value, both]) {
       results.push((await push(await merchant.sign(schedule))).body);
-      now += 1000;
+      world.now += 1000;
     }
     const added = { accepted: 2, known: 0 };
     expect(results).to.deep.equal([added, added, added, { accepted: 2, known: 2 }]);
@@ -171,7 +107,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
 
   it("keeps exactly one of several conflicting schedules that reach two replicas at once", async () => {
-    const replicas = [app, await replica()];
+    const replicas = [app, await world.replica()];
     for (let round = 0; round < 3; round += 1) {
       const each = newMerchant(PLACE);
       const signed = await Promise.all([0, 1, 2, 3, 4, 5].map(() => each.sign(each.schedule({ keys: newKeys(3, 1) }))));
@@ -184,7 +120,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
 
   it("counts the keys of one schedule once, however many replicas it reaches at once", async () => {
-    const replicas = [app, await replica()];
+    const replicas = [app, await world.replica()];
     const signed = await merchant.sign(merchant.schedule());
     const answers = await Promise.all([0, 1, 2, 3].map((index) => push(signed, replicas[index % 2])));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 200, 201]);
@@ -195,21 +131,21 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     const schedule = merchant.schedule();
     const signed = await merchant.sign(schedule);
     await push(signed);
-    await close();
-    app = await replica();
+    await world.close();
+    app = await world.replica();
     expect(await kept()).to.deep.equal([{ ...signed, receivedAt: NOW / 1000 }]);
     const second = await merchant.sign({ ...schedule, keys: newKeys(1, 1) });
     expect(codeOf(await push(second))).to.deep.equal([409, "PREPAID_SCHEDULE_CONFLICT"]);
-    for (const { sweep } of served) await sweep();
-    now += 4000 * DAY_MS;
-    for (const { sweep } of served) await sweep();
+    for (const { sweep } of world.served) await sweep();
+    world.now += 4000 * DAY_MS;
+    for (const { sweep } of world.served) await sweep();
     expect(await kept()).to.have.length(1);
   });
 
   it("keeps the schedules of another pool apart", async () => {
     await push(await merchant.sign(merchant.schedule()));
     const pool = `0x${"5b".repeat(20)}` as const;
-    const other = await replica({ SOTTO_POOL: pool });
+    const other = await world.replica({ SOTTO_POOL: pool });
     expect(await kept(merchant, ORIGIN, other)).to.deep.equal([]);
     expect((await push(await merchant.sign(merchant.schedule({ pool })), other)).status).to.equal(201);
     expect(await kept()).to.have.length(1);
@@ -228,7 +164,10 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
   });
 
   it("limits the new schedules per day, over all clients and replicas; known ones do not count", async () => {
-    const limited = [await replica({ SOTTO_PREPAID_QUOTA: "2" }), await replica({ SOTTO_PREPAID_QUOTA: "2" })];
+    const limited = [
+      await world.replica({ SOTTO_PREPAID_QUOTA: "2" }),
+      await world.replica({ SOTTO_PREPAID_QUOTA: "2" }),
+    ];
     const signed = await Promise.all(
       [0, 1, 2].map(() => {
         const each = newMerchant(PLACE);
@@ -244,12 +183,12 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
       [429, "QUOTA_EXCEEDED"],
     ]);
     expect((await push(signed[0], limited[0])).status).to.equal(200);
-    now += DAY_MS;
+    world.now += DAY_MS;
     expect((await push(signed[2], limited[0])).status).to.equal(201);
   });
 
   it("limits the pushes per network and day, including invalid ones", async () => {
-    const limited = await replica({ SOTTO_PREPAID_CLIENT_QUOTA: "4" });
+    const limited = await world.replica({ SOTTO_PREPAID_CLIENT_QUOTA: "4" });
     const signed = await merchant.sign(merchant.schedule());
     const forged = { ...signed, signature: `0x${"11".repeat(65)}` };
     expect((await push(signed, limited)).status).to.equal(201);
@@ -258,7 +197,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
     expect((await push({ ...signed, signature: "0xzz" }, limited)).status).to.equal(400);
     expect(codeOf(await push(signed, limited))).to.deep.equal([429, "QUOTA_EXCEEDED"]);
     expect((await push(signed, limited, "198.51.100.1")).status).to.equal(200);
-    now += DAY_MS;
+    world.now += DAY_MS;
     expect((await push(signed, limited)).status).to.equal(200);
   });
 
@@ -332,7 +271,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
       const { schedule, signature } = await merchant.sign(
         merchant.schedule({ values: [100n, 500n], keys: newKeys(2, 2) }),
       );
-      return { path: "/prepaid/schedules", right: { schedule, signature }, other: {}, optional: [], same: [] };
+      return { path: PATH, right: { schedule, signature }, other: {}, optional: [], same: [] };
     };
     const [right, other] = [await sample(), await sample()];
     const samples = [{ ...right, other: other.right, same: [] }];
@@ -352,7 +291,7 @@ overDatabases("a mirror of prepaid keys", EVERY_DATABASE, (newUrl) => {
       const type = mutation === undefined ? outer.type : "application/json";
       const answer = await app.inject({
         method: "POST",
-        url: "/prepaid/schedules",
+        url: PATH,
         headers: type === undefined ? {} : { "content-type": type },
         payload: body,
         remoteAddress: `10.${count % 200}.0.1`,

@@ -23,7 +23,7 @@ const CHARGE = "prepaid-charge/";
 /** Whether the server may not have taken the token of a request. */
 export const isUnclear = (state: MeteredState): boolean => state === "shown" || state === "unknown";
 
-/** Two terms with different rules for one request and month. */
+/** Two terms that contradict each other. */
 export interface ConflictingTerms extends TermsConflict {
   readonly first: SignedMeteredTerms;
   readonly second: SignedMeteredTerms;

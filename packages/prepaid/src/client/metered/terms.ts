@@ -146,8 +146,10 @@ export class Terms {
   }
 
   #stop(origin: string, { epoch, routes, first, second }: ConflictingTerms): Promise<PrepaidError> {
-    const [{ method, path }] = routes;
-    const text = `${origin} signed two rules for ${method} ${path} in ${epoch}: payers would pay different prices`;
+    const text =
+      routes === undefined
+        ? `${origin} signed two receipt keys for ${epoch}: it could deny the receipts of some payers`
+        : `${origin} signed two rules for ${routes[0].method} ${routes[0].path} in ${epoch}: payers would pay different prices`;
     const terms = [first, second].map(encodeSignedTerms);
     return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, terms }, this.#wallet.now());
   }

@@ -43,11 +43,11 @@ export type Contradiction =
       readonly rule: MeteredRule;
     }
   | {
-      /** Two terms with different rules for the same requests of one month. */
+      /** Two terms with different rules for the same requests of one month, or with different receipt keys for it: see `TermsConflict`. */
       readonly kind: "terms";
       readonly terms: readonly [MeteredTerms, MeteredTerms];
       readonly epoch: string;
-      readonly routes: readonly [MeteredRouteRule, MeteredRouteRule];
+      readonly routes?: readonly [MeteredRouteRule, MeteredRouteRule] | undefined;
     };
 
 /** The charge that the rule demands; undefined if the rule does not price a unit of the receipt. */
@@ -120,8 +120,9 @@ function conflicts(terms: readonly MeteredTerms[]): readonly Contradiction[] {
 
 /**
  * Finds what convicts a merchant: two receipts for one token, a charge that does not follow from the rule, a receipt that names
- * another rule than the signed terms, and two terms with different rules for one request and month. A merchant that signs one
- * receipt for each token, charges by its terms and never signs a second rule for a month contradicts nothing.
+ * another rule than the signed terms, and two terms with different rules for one request and month or different receipt keys for
+ * one month. A merchant that signs one receipt for each token, charges by its terms and never signs a second rule or receipt key for
+ * a month contradicts nothing.
  *
  * Receipts that no receipt key of the terms signed prove nothing and are ignored, as are rules that no terms contain.
  * @param receipts at most 10,000

@@ -233,26 +233,27 @@ export function ruleOfRequest(terms: MeteredTerms, request: MeteredRequest): Met
   return valid.routes[findRoute(derivedOf(valid).routes, found)]?.rule;
 }
 
-/** A month in which two terms of one merchant have different rules for the same requests. */
+/** A month in which two terms of one merchant contradict each other. */
 export interface TermsConflict {
   /** The first such month. */
   readonly epoch: string;
-  /** The route of each of the two terms. */
-  readonly routes: readonly [MeteredRouteRule, MeteredRouteRule];
+  /** The route of each of the two terms, if they have different rules for the same requests; undefined if they name different receipt keys. */
+  readonly routes?: readonly [MeteredRouteRule, MeteredRouteRule] | undefined;
 }
 
 /**
- * Finds a month and requests for which two terms of the same merchant and deployment have different rules. A merchant that signs
- * both contradicts itself, so check new terms against those of before. Requests are compared as in one statement: letter case is
- * ignored, and `/files/*` includes `/files`.
- * @returns undefined if there are none, or if the terms are of two merchants or deployments
+ * Finds a month for which two terms of the same merchant and deployment have different rules for the same requests, or different
+ * receipt keys. A merchant that signs both contradicts itself, so check new terms against those of before. Requests are compared as
+ * in one statement: letter case is ignored, and `/files/*` includes `/files`.
+ * @returns undefined if there is none, or if the terms are of two merchants or deployments
  * @throws SottoError INVALID_ARGUMENT
  */
 export function termsConflict(one: MeteredTerms, other: MeteredTerms): TermsConflict | undefined {
   const [a, b] = [assertMeteredTerms(one), assertMeteredTerms(other)];
   const [mine, theirs] = [derivedOf(a), derivedOf(b)];
   // First the times, which cost little: most terms are of other months.
-  const epoch = mine.epochs.find((each) => theirs.epochs.includes(each));
+  const common = mine.epochs.filter((each) => theirs.epochs.includes(each));
+  const [epoch] = common;
   if (epoch === undefined || !isSameMerchant(a, b)) return undefined;
   for (const [i, first] of a.routes.entries())
     for (const [j, second] of b.routes.entries())
@@ -261,5 +262,6 @@ export function termsConflict(one: MeteredTerms, other: MeteredTerms): TermsConf
         routesOverlap(mine.routes[i]!, theirs.routes[j]!)
       )
         return { epoch, routes: [first, second] };
-  return undefined;
+  const differing = common.find((each) => receiptKeyOfEpoch(a, each) !== receiptKeyOfEpoch(b, each));
+  return differing === undefined ? undefined : { epoch: differing };
 }

@@ -13,6 +13,7 @@ import {
   receiptKeyOf,
   receiptKeyOfEpoch,
   type SignedMeteredTerms,
+  type TermsConflict,
   termsConflict,
   type WireReceiptKeyFile,
   type WireSignedMeteredTerms,
@@ -76,6 +77,9 @@ function parseSecrets(
   return secrets;
 }
 
+const differing = ({ routes }: TermsConflict): string =>
+  routes === undefined ? "receipt keys" : `rules for ${routes[0].method} ${routes[0].path}`;
+
 /** @throws PaywallError INVALID_OPTION */
 export function parseMetered(options: MeteredOptions, merchant: MerchantOptions): MeteredConfig {
   assertFields(options, "metered", FIELDS);
@@ -88,8 +92,8 @@ export function parseMetered(options: MeteredOptions, merchant: MerchantOptions)
       const conflict = termsConflict(one.terms, other.terms);
       if (conflict !== undefined)
         throw invalidOption(
-          `metered.terms[${j}] and metered.terms[${i}] have different rules for ${conflict.routes[0].method} ` +
-            `${conflict.routes[0].path} in ${conflict.epoch}; in one month a route has one rule`,
+          `metered.terms[${j}] and metered.terms[${i}] have different ${differing(conflict)} in ${conflict.epoch}; ` +
+            "in one month a route has one rule, and receipts have one key",
         );
     }
   return {

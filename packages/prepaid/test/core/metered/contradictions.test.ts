@@ -70,6 +70,13 @@ describe("contradictions", () => {
     expect(kinds([sign()], [terms, other])).to.deep.equal(["terms", "rule"]);
   });
 
+  it("convict a merchant that signs two receipt keys for one month", () => {
+    const other = termsOf([KEYS[0], VECTORS.tokens.each[1]!.publicKey]);
+    expect(contradictions([sign()], [terms, other])).to.deep.equal([
+      { kind: "terms", terms: [terms, other], epoch: "2027-01" },
+    ]);
+  });
+
   it("never convict an honest merchant", () => {
     const failed = sign({ token: OTHER, charge: 0n, change: 10_000n });
     const unused = sign({ token: `0x${"01".repeat(32)}`, units: {}, charge: 100n, change: 9_900n });

@@ -302,10 +302,18 @@ describe("two terms of one merchant", () => {
     expect(termsConflict(next, terms)?.epoch).to.equal("2027-01");
   });
 
+  it("conflict if a month has two receipt keys, also without common requests", () => {
+    const elsewhere = { routes: [{ ...routes[0]!, path: "/elsewhere" }] };
+    expect(termsConflict(terms, termsOf([KEYS[0]!, THIRD], elsewhere))).to.deep.equal({ epoch: "2027-01" });
+    expect(termsConflict(terms, termsOf([THIRD], { ...elsewhere, firstEpoch: "2027-01" }))?.epoch).to.equal("2027-01");
+    expect(termsConflict(terms, termsOf(KEYS, elsewhere)), "the control").to.equal(undefined);
+  });
+
   it("do not conflict if they have other months, other requests or the same rules, or are another merchant's", () => {
     const other = termsOf(KEYS, { routes });
     expect(termsConflict(terms, terms)).to.equal(undefined);
-    expect(termsConflict(terms, termsOf([THIRD], { routes: [terms.routes[0]!] }))).to.equal(undefined);
+    expect(termsConflict(terms, termsOf([KEYS[0]!, THIRD], { firstEpoch: "2027-02" }))).to.equal(undefined);
+    expect(termsConflict(terms, termsOf([KEYS[0]!], { routes: [terms.routes[0]!] }))).to.equal(undefined);
     expect(termsConflict(terms, { ...other, firstEpoch: "2027-02" })).to.equal(undefined);
     expect(termsConflict(terms, { ...other, firstEpoch: "2026-10" })).to.equal(undefined);
     expect(termsConflict(terms, { ...other, routes: [{ ...routes[0]!, method: "PUT" }] })).to.equal(undefined);
