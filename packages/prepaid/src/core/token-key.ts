@@ -1,10 +1,9 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Bytes32, bytesToHex } from "@sotto/protocol";
 import { assertInteger, concatBytes } from "@sotto/protocol/extend";
-import { assertSecret, ED25519_KEY_BYTES } from "./ed25519.ts";
+import { assertSecret, ED25519_KEY_BYTES, publicKeyOf } from "./ed25519.ts";
 
 /** Index of the last token of a pack, see `preparePrepaidPack`. */
 const MAX_INDEX = 999;
@@ -31,4 +30,4 @@ export const nonceOfTokenKey = (publicKey: Uint8Array): Bytes32 => bytesToHex(sh
 
 /** The nonce of the token with this secret. @throws SottoError INVALID_KEY */
 export const nonceOfTokenSecret = (tokenSecret: Uint8Array): Bytes32 =>
-  nonceOfTokenKey(ed25519.getPublicKey(assertSecret(tokenSecret, "the secret of a token")));
+  nonceOfTokenKey(publicKeyOf(assertSecret(tokenSecret, "the secret of a token")));

@@ -1,7 +1,6 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertInteger, assertText, fail, recode } from "@sotto/protocol/extend";
-import { assertSecret, ED25519_KEY_BYTES } from "../ed25519.ts";
+import { assertSecret, ED25519_KEY_BYTES, publicKeyOf } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
 import { MAX_PREPAID_EPOCHS } from "../schedule.ts";
 import { prepaidChallengeDigest } from "../token.ts";
@@ -79,4 +78,4 @@ export const encodeReceiptKeyFile = (file: ReceiptKeyFile): WireReceiptKeyFile =
 
 /** The public key that terms name for a receipt secret, 32 bytes as hex with 0x. @throws SottoError INVALID_KEY */
 export const receiptKeyOf = (secret: Uint8Array): string =>
-  bytesToHex(ed25519.getPublicKey(assertSecret(secret, "a receipt secret")));
+  bytesToHex(publicKeyOf(assertSecret(secret, "a receipt secret")));

@@ -1,8 +1,7 @@
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertAmount, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertObject, assertText, describe, fail, parseAmount, readStrictJson, recode } from "@sotto/protocol/extend";
-import { assertSecret, ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, verifyEd25519 } from "../ed25519.ts";
+import { assertSecret, ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, signEd25519, verifyEd25519 } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
 import {
   decodeMerchant,
@@ -122,12 +121,9 @@ export function assertSignedReceipt(signed: unknown): SignedReceipt {
  * @param secret the Ed25519 secret, 32 bytes
  * @throws SottoError INVALID_ARGUMENT, INVALID_KEY
  */
-export const signReceipt = (receipt: ChargeReceipt, secret: Uint8Array): SignedReceipt =>
-  signReceiptWith((message) => ed25519.sign(message, assertSecret(secret, "a receipt secret")), receipt);
-
-/** `signReceipt` with another Ed25519. */
-export function signReceiptWith(sign: (message: Uint8Array) => Uint8Array, receipt: ChargeReceipt): SignedReceipt {
-  const signature = bytesToHex(sign(receiptMessage(receipt)));
+export function signReceipt(receipt: ChargeReceipt, secret: Uint8Array): SignedReceipt {
+  const message = receiptMessage(receipt);
+  const signature = bytesToHex(signEd25519(message, assertSecret(secret, "a receipt secret")));
   return assertSignedReceipt({ receipt, signature });
 }
 

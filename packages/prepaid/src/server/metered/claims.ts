@@ -1,8 +1,6 @@
 // Answers claims: what was charged, with a signed receipt, and change for the rest of the token.
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { CheckUnavailable, type PaywallCore } from "@sotto/resource-server";
-import { verifyChangeClaimWith } from "../../core/metered/claim.ts";
-import { signReceiptWith } from "../../core/metered/receipt.ts";
 import { decodeUnitCounts } from "../../core/metered/units.ts";
 import { nonceOfTokenKey } from "../../core/token-key.ts";
 import {
@@ -17,10 +15,11 @@ import {
   PREPAID_KEY_BYTES,
   parseReceipt,
   redeemsAt,
+  signReceipt,
   tokenIdHash,
+  verifyChangeClaim,
 } from "../../index.ts";
 import { Batches } from "../batches.ts";
-import { signMessage, verifySignature } from "../ed25519.ts";
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
 import { refuse } from "../responses.ts";
@@ -130,8 +129,7 @@ export class Claims {
     if (!(await charges.stored(found)))
       return refuse("METERED_RUNNING", "the charge of the request is being stored; try again", MAX_RETRY_S);
     let row = await this.#find(found);
-    if (!verifyChangeClaimWith(verifySignature, changeClaimOf(core.origin, { token, batch }), proof))
-      return wrongProof();
+    if (!verifyChangeClaim(changeClaimOf(core.origin, { token, batch }), proof)) return wrongProof();
     this.#assertOpen(row);
     if (row.state === "running" && row.remaining <= 0) {
       await this.#parts.prepaid.store.metered.closeOverdue(found);
@@ -174,15 +172,18 @@ export class Claims {
       throw new CheckUnavailable("METERED_RECEIPT_KEY", 60, new Error(`no receipt key for ${row.epoch}`));
     const { origin, wallet, deployment } = core;
     const { cap, epoch, method, target, charge } = row;
-    return signReceiptWith((message) => signMessage(message, secret), {
-      ...{ wallet, chainId: deployment.chainId, pool: deployment.pool as typeof wallet, origin },
-      ...{ epoch, method, target },
-      token: tokenIdHash({ keyId: row.key_id, nonce: bytesToHex(Buffer.from(row.nonce, "base64url")) }),
-      rule: meteredRuleHash(ruleOf(row)),
-      units: decodeUnitCounts(JSON.parse(row.units)),
-      charge: BigInt(charge),
-      change: BigInt(cap) - BigInt(charge),
-    });
+    return signReceipt(
+      {
+        ...{ wallet, chainId: deployment.chainId, pool: deployment.pool as typeof wallet, origin },
+        ...{ epoch, method, target },
+        token: tokenIdHash({ keyId: row.key_id, nonce: bytesToHex(Buffer.from(row.nonce, "base64url")) }),
+        rule: meteredRuleHash(ruleOf(row)),
+        units: decodeUnitCounts(JSON.parse(row.units)),
+        charge: BigInt(charge),
+        change: BigInt(cap) - BigInt(charge),
+      },
+      secret,
+    );
   }
 
   async #sign(row: MeteredRow, batch: Uint8Array): Promise<Uint8Array> {
