@@ -39,8 +39,8 @@ export const MIRROR_ERRORS = {
     remedy: "push the terms that were signed first; change prices from a later month on",
   },
   PREPAID_TERMS_FULL: {
-    means: "The service keeps the maximum number of metered terms for this wallet and origin.",
-    cause: "The merchant signed 24 terms whose months have not ended.",
+    means: "The service lists the maximum number of metered terms for this wallet and origin.",
+    cause: "The merchant signed 24 terms for this month, the month before or later ones.",
     http: 422,
     remedy: "push to another service",
   },

@@ -154,6 +154,8 @@ export interface PayingCore {
   readonly wallet: PayingWallet;
   /** The limits of the paying fetch. Private payments of the method count against them. */
   readonly limits: SpendingLimits;
+  /** Base URLs of the services that the program trusts with its payments. */
+  readonly services: readonly string[];
   /** The wrapped fetch. It may share connections and cookies with the caller's requests. */
   readonly fetch: typeof fetch;
   /**

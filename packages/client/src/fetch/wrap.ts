@@ -133,7 +133,7 @@ class Payer {
   }
 
   #coreFor(name: string): PayingCore {
-    const [wallet, { limits }] = [this.#wallet, this.#checked];
+    const [wallet, { limits, services }] = [this.#wallet, this.#checked];
     return {
       wallet: {
         store: wallet.store,
@@ -150,6 +150,7 @@ class Payer {
         },
       },
       limits,
+      services,
       fetch: this.#fetch,
       confirm: (...offered) => this.#private.confirm(...offered),
       payPrivately: (purchase) => this.#payPrivately(name, purchase),

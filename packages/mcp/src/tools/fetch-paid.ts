@@ -117,7 +117,8 @@ async function pay(
   const service = serviceOf(agent);
   const { limits } = agent;
   const spending = spendingLimits(limits, TOOL);
-  const fetchPaying = wrapFetch(sender(agent, call, state), wallet, {
+  const send = sender(agent, call, state);
+  const fetchPaying = wrapFetch(send, wallet, {
     services: [service],
     ...(agent.registry === undefined ? {} : { phoneRegistry: agent.registry }),
     serviceFetch: (input, options) => {
@@ -132,7 +133,10 @@ async function pay(
     tool: spending.tool,
     merge: true,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
-    methods: [prepaid({ maxPerHost: limits.perDay, mirrors: [], buy: false }), ...PRIVATE_FORMATS],
+    methods: [
+      prepaid({ maxPerHost: limits.perDay, mirrors: [service], buy: false, fetch: tokenSender(service, send) }),
+      ...PRIVATE_FORMATS,
+    ],
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, spending),
     confirmRecipient: async ({ host, known, offered }) => {
       call.needApproval(
@@ -170,6 +174,12 @@ const sender =
       throw new AgentError("HOST_UNREACHABLE", `no answer from ${quoted(host, 100)}`, {}, { cause });
     }
   };
+
+/** Sends what tokens need: the service, as a mirror, may be at an address that the agent must not choose. */
+const tokenSender =
+  (service: string, send: typeof fetch): typeof fetch =>
+  (input, init) =>
+    requestedUrl(input).startsWith(`${service}/`) ? fetch(input, init) : send(input, init);
 
 /** Decides on an offer: by the call's own maximum, by the limits, and by asking a person above the threshold. */
 async function confirm(

@@ -34,5 +34,5 @@ export const prepaidCommands: CommandSet = {
     { after: "totals check", commands: [prepaidKeys, prepaidTerms, prepaidSign, prepaidPush, prepaidAudit] },
   ],
   errors: PREPAID_ERRORS,
-  methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: [], buy: false })],
+  methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: "services", buy: false })],
 };

@@ -19,7 +19,7 @@ export const prepaidMerge: Command = {
     return withWallet(context, false, async ({ config, wallet }) => {
       const { signal } = context;
       const services = [serviceOf(config).url];
-      const methods = [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: services, buy: false })];
+      const methods = [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: "services", buy: false })];
       const options = { services, maxPerRequest: MAX_AMOUNT, methods };
       const { charges, swaps, open, problems } = await mergePrepaid(fetch, wallet, options, { origin, signal });
       for (const problem of problems) if (problem instanceof SottoError) context.output.note(problem.message);

@@ -13,6 +13,7 @@ import {
   prepaidKey,
   prepaidPackLabel,
   redeemsAt,
+  redemptionOf,
   type SignedSchedule,
   scheduleDigest,
   signsAt,
@@ -21,6 +22,7 @@ import { PrepaidError } from "./errors.ts";
 import { MeteredBook } from "./metered/book.ts";
 import {
   type DemandRecord,
+  type MirroredRecord,
   type OriginRecord,
   type PackRecord,
   put,
@@ -40,6 +42,7 @@ const SHOWN = "prepaid/shown/";
 const ORIGIN = "prepaid/origin/";
 const SCHEDULE = "prepaid/schedule/";
 const DEMAND = "prepaid/demand/";
+const MIRRORED = "prepaid/mirrored/";
 
 /** The keys of all records of a pack. */
 const recordsOf = (id: string): readonly string[] => [PACK + id, SIGNATURES + id, CURSOR + id];
@@ -112,7 +115,7 @@ export interface TakenToken {
 }
 
 /**
- * The prepaid tokens in a wallet's store: pinned schedules, packs, and which tokens were shown. A process has one book
+ * The prepaid tokens in a wallet's store: pinned schedules and what mirrors keep of them, packs, and which tokens were shown. A process has one book
  * per store, so that a token is never shown to two requests.
  */
 export class PrepaidBook {
@@ -126,6 +129,7 @@ export class PrepaidBook {
   readonly #busy = new Set<string>();
   readonly #origins = new Map<string, OriginRecord>();
   readonly #demands = new Map<string, DemandRecord>();
+  readonly #mirrored = new Map<string, MirroredRecord>();
   #schedules: SignedSchedule[] = [];
   readonly #tokens = new Map<string, Promise<readonly PrepaidToken[]>>();
   readonly #locks = new Map<string, Lock>();
@@ -147,6 +151,7 @@ export class PrepaidBook {
     await read<ShownRecord>(SHOWN, (record, key) => book.#shown.set(key, record));
     await read<OriginRecord>(ORIGIN, (record) => book.#origins.set(record.origin, record));
     await read<DemandRecord>(DEMAND, (record, key) => book.#demands.set(key, record));
+    await read<MirroredRecord>(MIRRORED, (record) => book.#mirrored.set(mirroredKey(record), record));
     await read<unknown>(SCHEDULE, (value) => book.#schedules.push(decodeSignedSchedule(value)));
     await book.metered.load(store);
     return book;
@@ -228,6 +233,17 @@ export class PrepaidBook {
   /** The pinned schedules of an origin. */
   schedules(origin: string): SignedSchedule[] {
     return this.#schedules.filter(({ schedule }) => schedule.origin === origin);
+  }
+
+  /** Whether a mirror keeps a key or terms: it never replaces them, so they need not be compared again. */
+  isMirrored(mirror: string, id: string): boolean {
+    return this.#mirrored.has(mirroredKey({ mirror, id }));
+  }
+
+  /** Records what mirrors keep. */
+  async putMirrored(records: readonly MirroredRecord[]): Promise<void> {
+    await this.#writer.write(...records.map((record) => put(mirroredKey(record), record)));
+    for (const record of records) this.#mirrored.set(mirroredKey(record), record);
   }
 
   /** Stops prepaid tokens at an origin and keeps the evidence. @returns the error to throw */
@@ -371,9 +387,13 @@ export class PrepaidBook {
     );
     const ids = new Set(over.map(({ id }) => id));
     const tokens = [...this.#shown].filter(([, { pack }]) => ids.has(pack)).map(([key]) => key);
+    const mirrored = [...this.#mirrored].filter(([, { epoch }]) => redemptionOf(epoch)[1] <= now).map(([key]) => key);
     for (const id of ids) this.#forgetPack(id);
     for (const key of tokens) this.#shown.delete(key);
-    const deleted = [...[...ids].flatMap(recordsOf), ...tokens].map((key): StoreChange => ({ delete: key }));
+    for (const key of mirrored) this.#mirrored.delete(key);
+    const deleted = [...[...ids].flatMap(recordsOf), ...tokens, ...mirrored].map(
+      (key): StoreChange => ({ delete: key }),
+    );
     if (deleted.length + forgotten.length > 0) await this.#writer.write(...forgotten, ...deleted);
   }
 
@@ -566,6 +586,9 @@ export class PrepaidBook {
     return this.#writer.write(put(demandKey(record), record));
   }
 }
+
+const mirroredKey = ({ mirror, id }: Pick<MirroredRecord, "mirror" | "id">): string =>
+  MIRRORED + hashText(`${mirror} ${id}`);
 
 const demandKey = ({ origin, value }: DemandRecord): string => `${DEMAND}${hashText(`${origin} ${value}`)}`;
 

@@ -33,8 +33,8 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_MIRROR_FAILED: {
     means:
-      "A mirror does not show or keep the server's key, so that it cannot be compared. Nothing was bought. Details: `mirror`.",
-    cause: "The mirror is not the expected service, or has reached its limit of schedules.",
+      "A mirror does not show or keep the server's key or terms, so that they cannot be compared. Nothing was paid. Details: `mirror`.",
+    cause: "The mirror is not the expected service, or has reached its limit of schedules or terms.",
     exit: "network",
   },
   PREPAID_LIMIT_EXCEEDED: {
@@ -89,9 +89,10 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_TERMS_CONFLICT: {
     means:
-      "The server's wallet signed two rules for the same request and month. Prepaid tokens are stopped at its origin, and the " +
-      "wallet keeps both signed terms as evidence. Details: `origin`.",
-    cause: "The merchant changed a price that it had signed, or asks different payers for different prices.",
+      "The server's wallet signed two rules for the same request and month, or two receipt keys for one month. Prepaid tokens " +
+      "are stopped at its origin, and the wallet keeps both signed terms as evidence. Details: `origin`.",
+    cause:
+      "The merchant changed a price or receipt key that it had signed, or shows different payers different ones, as a mirror has found.",
     exit: "refused",
     remedy: DECIDE,
   },

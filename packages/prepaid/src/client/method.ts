@@ -34,7 +34,7 @@ export class PrepaidMethod implements PayingMethod<PrepaidSpender> {
 
   /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
   open(core: PayingCore): PrepaidSpender {
-    return new PrepaidSpender(core, parsePrepaidOptions(this.#options, core.fetch, core.wallet.pool.chainId));
+    return new PrepaidSpender(core, parsePrepaidOptions(this.#options, core));
   }
 }
 

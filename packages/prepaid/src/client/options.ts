@@ -1,4 +1,4 @@
-import { assertSecure, FetchError } from "@sotto/client";
+import { assertSecure, FetchError, type PayingCore } from "@sotto/client";
 import { assertAmount, quoted } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import type { UnitCounts } from "../index.ts";
@@ -51,9 +51,10 @@ export interface PrepaidOptions {
   maxPerHost: bigint;
   /**
    * Base URLs of verifier-services, chosen by you and not by the merchant, with whose copies each key is compared before
-   * a pack is bought. With an empty list, only the keys that this wallet has seen itself are compared.
+   * a pack is bought, and the terms and the keys of change before a metered request is paid. `"services"` are those of the
+   * paying fetch. With an empty list, only what this wallet has seen itself is compared.
    */
-  mirrors: readonly string[];
+  mirrors: readonly string[] | "services";
   /**
    * Whether packs are bought in the background. Default: true. With false, only `buyPrepaid` buys, and tokens that the
    * wallet has are still spent.
@@ -125,17 +126,24 @@ function assertNoDispatcher(init: object = {}): void {
   );
 }
 
+/** What options depend on. */
+export type PrepaidSource = Pick<PayingCore, "fetch" | "services"> & {
+  readonly wallet: { readonly pool: Pick<PayingCore["wallet"]["pool"], "chainId"> };
+};
+
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
-export function parsePrepaidOptions(options: PrepaidOptions, send: typeof fetch, chainId: bigint): PrepaidSettings {
+export function parsePrepaidOptions(options: PrepaidOptions, core: PrepaidSource): PrepaidSettings {
   const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) throw new FetchError("FETCH_OPTION_INVALID", `prepaid has no option ${quoted(unknown)}`);
-  const { maxPerHost, mirrors, buy, buyAfter, maxDelayMs, random, onPack, onCharge } = Object(
+  const { maxPerHost, buy, buyAfter, maxDelayMs, random, onPack, onCharge, ...others } = Object(
     options,
   ) as PrepaidOptions;
+  const { fetch: send, wallet, services } = core;
+  const mirrors = others.mirrors === "services" ? services : others.mirrors;
   if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
   const urls = mirrors.map(normalizeServiceUrl);
-  for (const url of urls) assertSecure(new URL(url), chainId);
+  for (const url of urls) assertSecure(new URL(url), wallet.pool.chainId);
   const own = options.fetch === undefined && send === globalThis.fetch ? separateFetch() : undefined;
   if (own !== undefined) assertNoDispatcher();
   return {

@@ -20,15 +20,15 @@ import {
   prepaidPurchaseTarget,
   prepaidRecoverTarget,
   redeemsAt,
-  type SignedSchedule,
   signsAt,
 } from "../index.ts";
 import { ask, reasonOf, saidIn } from "./ask.ts";
 import { PACK_SIZES, type PrepaidBook, packId, packOf, termsOfPack } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
+import { compareWithMirror } from "./mirrors.ts";
 import type { PrepaidSettings } from "./options.ts";
 import type { PackRecord } from "./records.ts";
-import { compareWithMirrors, type MerchantKey, merchantSchedules } from "./schedules.ts";
+import { type MerchantKey, merchantSchedules, scheduleComparison } from "./schedules.ts";
 import { type UnsignedPack, unsignedPack } from "./unsigned-pack.ts";
 
 /** The value for which tokens are bought, at an origin. */
@@ -160,19 +160,27 @@ export class Packs {
         `${origin} has no prepaid key for the value ${value} in ${epochOf(now)}`,
         { origin },
       );
-    await this.compare([key], schedules, signal);
+    await this.compare([key], signal);
     return key;
   }
 
-  /** Compares keys of one merchant with the mirrors. @throws PrepaidError PREPAID_KEY_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE */
-  async compare(
-    keys: readonly MerchantKey[],
-    schedules: readonly SignedSchedule[],
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  /**
+   * Compares keys of one merchant with the mirrors. A mirror never replaces a key, so each is compared once.
+   * @param keys pinned, of one merchant
+   * @throws PrepaidError PREPAID_KEY_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE
+   */
+  async compare(keys: readonly MerchantKey[], signal: AbortSignal | undefined): Promise<void> {
     const { send, mirrors } = this.#settings;
-    const conflict = await compareWithMirrors(send, this.#wallet, mirrors, schedules, keys, signal);
-    if (conflict !== undefined) throw await this.#book.stopForConflict(keys[0]!.origin, conflict, this.#wallet.now());
+    const [book, wallet] = [this.#book, this.#wallet];
+    for (const mirror of mirrors) {
+      const news = keys.filter(({ key }) => !book.isMirrored(mirror, key.id));
+      if (news.length === 0) continue;
+      const { origin } = news[0]!;
+      const comparison = scheduleComparison(wallet, book.schedules(origin), news, signal);
+      const conflict = await compareWithMirror(mirror, comparison, { send, wallet, signal });
+      if (conflict !== undefined) throw await book.stopForConflict(origin, conflict, wallet.now());
+      await book.putMirrored(news.map(({ key: { id }, epoch }) => ({ mirror, id, epoch })));
+    }
   }
 
   /** The tokens of a stored pack, unsigned. */

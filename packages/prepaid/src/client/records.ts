@@ -104,6 +104,16 @@ export interface OriginRecord {
   lost: number;
 }
 
+/** That a mirror keeps a key or terms of a merchant, as this wallet has compared. */
+export interface MirroredRecord {
+  /** Base URL. */
+  mirror: string;
+  /** Id of the key, or digest of the terms, hex with 0x. */
+  id: string;
+  /** The month of the key, or the last month of the terms. */
+  epoch: string;
+}
+
 /** A token that was shown, bound to its request. The next equal request shows it again. */
 export interface ShownRecord {
   /** Id of its pack. */

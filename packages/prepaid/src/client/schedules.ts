@@ -1,7 +1,6 @@
 import { abortable, signatureCall } from "@sotto/chain";
 import type { PayingWallet } from "@sotto/client";
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
-import { ServiceClientError, SottoService } from "@sotto/wallet";
 import {
   decodeSignedSchedule,
   encodeSignedSchedule,
@@ -12,8 +11,9 @@ import {
   scheduledKeys,
   verifyScheduleSignature,
 } from "../index.ts";
-import { ask, jsonOf, saidIn } from "./ask.ts";
+import { ask, jsonOf } from "./ask.ts";
 import { PrepaidError } from "./errors.ts";
+import type { Comparison } from "./mirrors.ts";
 import { pushSchedule } from "./push.ts";
 
 /** Maximum schedules in the answer of a merchant. */
@@ -131,79 +131,38 @@ export function findConflict(schedules: readonly SignedSchedule[]): Conflict | u
   return undefined;
 }
 
-/** Asks one mirror for the schedules that it keeps of a merchant, and ignores those that the wallet did not sign. */
-async function mirroredSchedules(
-  send: typeof fetch,
-  wallet: PayingWallet,
-  mirror: string,
-  { origin, wallet: owner }: Required<Merchant>,
-  signal: AbortSignal | undefined,
-): Promise<SignedSchedule[]> {
-  const query = new URLSearchParams({ wallet: String(owner), origin });
-  const maxBytes = (MAX_MIRRORED + 1) * MAX_SIGNED_SCHEDULE_BYTES;
-  const limits = { name: `the mirror ${mirror}`, maxBytes, timeoutMs: TIMEOUT_MS, signal };
-  const answer = await ask(send, `${mirror}/prepaid/schedules?${query}`, {}, limits);
-  if (answer.status !== 200) throw mirrorFailed(mirror, message`answers ${saidIn(answer)}`);
-  const found: SignedSchedule[] = [];
-  // A mirror cannot accuse a merchant: only what the merchant's wallet signed counts.
-  for (const signed of parseList(jsonOf(answer), `the mirror ${mirror}`, MAX_MIRRORED))
-    if (
-      differingField(signed, wallet, { origin, wallet: owner }) === undefined &&
-      (await isSigned(signed, wallet, signal))
-    )
-      found.push(signed);
-  return found;
-}
-
-const mirrorFailed = (mirror: string, why: readonly MessagePart[], cause?: unknown) => {
-  const text = message`the mirror ${mirror} ${{ parts: why }}; nothing was bought`;
-  return new PrepaidError("PREPAID_MIRROR_FAILED", text, { mirror }, { cause });
-};
-
 /**
- * Compares the merchant's schedules, key by key, with those of mirrors that the user chose. A mirror that lacks a
- * wanted key gets the merchant's schedule, so that the next payer's comparison covers it.
- * @param send a fetch for the mirrors, with a connection of its own
- * @param wanted keys of one merchant, at least one
- * @returns a contradiction, if there is one
- * @throws PrepaidError PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE: without the comparison nothing is bought
+ * How a mirror's schedules are compared with those of a merchant, key by key.
+ * @param schedules of the merchant
+ * @param wanted keys of one merchant, at least one: the mirror must have them
  */
-export async function compareWithMirrors(
-  send: typeof fetch,
+export function scheduleComparison(
   wallet: PayingWallet,
-  mirrors: readonly string[],
   schedules: readonly SignedSchedule[],
   wanted: readonly MerchantKey[],
-  signal?: AbortSignal,
-): Promise<Conflict | undefined> {
+  signal: AbortSignal | undefined,
+): Comparison<SignedSchedule, Conflict> {
   const { origin, wallet: owner } = wanted[0]!;
-  const merchant = { origin, wallet: owner };
-  const read = (mirror: string) => mirroredSchedules(send, wallet, mirror, merchant, signal);
-  const missingIn = (kept: readonly SignedSchedule[]) => {
-    const ids = new Set(keysOf(kept).map(({ key }) => key.id));
-    return wanted.filter(({ key }) => !ids.has(key.id));
+  return {
+    name: "schedule",
+    path: `prepaid/schedules?${new URLSearchParams({ wallet: owner, origin })}`,
+    maxBytes: (MAX_MIRRORED + 1) * MAX_SIGNED_SCHEDULE_BYTES,
+    async parse(answer, from) {
+      const found: SignedSchedule[] = [];
+      for (const signed of parseList(jsonOf(answer), from, MAX_MIRRORED))
+        if (
+          differingField(signed, wallet, { origin, wallet: owner }) === undefined &&
+          (await isSigned(signed, wallet, signal))
+        )
+          found.push(signed);
+      return found;
+    },
+    conflict: (kept) => findConflict([...kept, ...schedules]),
+    missing(kept) {
+      const ids = new Set(keysOf(kept).map(({ key }) => key.id));
+      const missing = new Set(wanted.filter(({ key }) => !ids.has(key.id)).map(({ key }) => key.id));
+      return schedules.filter((signed) => keysOf([signed]).some(({ key }) => missing.has(key.id)));
+    },
+    push: (service, signed, options) => pushSchedule(service, encodeSignedSchedule(signed), options),
   };
-  for (const mirror of mirrors) {
-    const kept = await read(mirror);
-    const conflict = findConflict([...kept, ...schedules]);
-    if (conflict !== undefined) return conflict;
-    const missing = new Set(missingIn(kept).map(({ key }) => key.id));
-    if (missing.size === 0) continue;
-    // The mirror keeps the first key forever, so that the next payer's comparison covers it.
-    const service = new SottoService(mirror, { fetch: send, chainId: wallet.pool.chainId });
-    let failed: unknown;
-    for (const own of schedules.filter((signed) => keysOf([signed]).some(({ key }) => missing.has(key.id))))
-      await pushSchedule(service, encodeSignedSchedule(own), { signal }).catch((error: unknown) => {
-        failed = error;
-      });
-    signal?.throwIfAborted();
-    // Another payer may have pushed a different key in the meantime.
-    const after = await read(mirror);
-    const late = findConflict([...after, ...schedules]);
-    if (late !== undefined) return late;
-    if (missingIn(after).length === 0) continue;
-    const why = failed instanceof ServiceClientError ? failed : "it does not show the key that it accepted";
-    throw mirrorFailed(mirror, message`does not keep the merchant's schedule: ${why}`, failed);
-  }
-  return undefined;
 }

@@ -21,7 +21,7 @@ import type { TermsStore } from "./terms-store.ts";
 
 /** Maximum schedules of one wallet and origin: twelve years, with an added value each year. */
 const MAX_SCHEDULES = 24;
-/** Maximum terms of one wallet and origin whose months have not ended: a client reads all of them. */
+/** Maximum terms of one wallet and origin that are listed: a client reads all of them. */
 const MAX_TERMS = 24;
 
 const DAY_MS = 86_400_000;
@@ -129,7 +129,7 @@ export class PrepaidMirror {
       if (kept.kind === "full")
         throw new MirrorError(
           "PREPAID_TERMS_FULL",
-          `this service keeps ${MAX_TERMS} terms of this wallet and origin whose months have not ended, and no more`,
+          `this service lists ${MAX_TERMS} terms of this wallet and origin, and no more`,
         );
       if (kept.kind === "conflict")
         throw new MirrorError(
@@ -191,7 +191,7 @@ export class PrepaidMirror {
   }
 
   /**
-   * The terms of a wallet for an origin whose months have not ended, the oldest first, as JSON.
+   * The terms of a wallet for an origin, the oldest first, as JSON. Those of months whose tokens have ended are not listed.
    * @throws SottoError INVALID_STRING
    */
   async listTerms(wallet: Address, origin: string): Promise<string> {

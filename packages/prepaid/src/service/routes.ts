@@ -133,7 +133,7 @@ export function prepaidRoutes(app: App, { mirror, clientOf }: PrepaidRoutes): vo
     {
       schema: {
         tags,
-        summary: "The signed terms of a wallet for an origin whose months have not ended",
+        summary: "The signed terms of a wallet for an origin",
         querystring: OwnerQuery,
         response: { 200: TermsResponse, ...errorResponses(ERRORS, ...LIST_CODES) },
       },

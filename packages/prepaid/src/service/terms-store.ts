@@ -1,6 +1,6 @@
 import type { Database } from "@sotto/database";
 import type { Exceeded, Quota, ServiceQuotas } from "@sotto/server";
-import { epochOf } from "../core/epoch.ts";
+import { epochOf, laterEpoch } from "../core/epoch.ts";
 import type { TermsConflict } from "../core/metered/terms.ts";
 import type { Kept, StatementOwner } from "./store.ts";
 import type { PrepaidTables } from "./tables.ts";
@@ -14,7 +14,7 @@ export interface NewTerms extends StatementOwner {
 }
 
 export interface TermsLimits {
-  /** Maximum terms of one owner whose months have not ended. */
+  /** Maximum terms of one owner that are listed. */
   readonly perOwner: number;
   /** Counted if the terms are kept. */
   readonly quotas: readonly Quota[];
@@ -27,17 +27,14 @@ export type KeepTermsResult =
   | { readonly kind: "conflict"; readonly conflict: TermsConflict }
   | Exceeded;
 
-/** Clocks differ around midnight, so a month counts for another day. */
-const DAY_MS = 86_400_000;
-
 /** Signed terms of metered routes. Rows are only added, never changed or deleted. */
 export function termsOf(
   { db, transaction }: Pick<Database<PrepaidTables>, "db" | "transaction">,
   { locks, takeWithin }: ServiceQuotas,
   clock: () => number,
 ) {
-  /** The first month that has not ended. */
-  const month = () => epochOf(clock() - DAY_MS);
+  /** The first month whose tokens are accepted: terms are listed as long as those of their last month are. */
+  const month = () => laterEpoch(epochOf(clock()), -1);
   return {
     /** Keeps terms, unless they are known or contradict those of before. An owner's terms are kept one after the other. */
     keep(terms: NewTerms, { perOwner, quotas, conflict }: TermsLimits): Promise<KeepTermsResult> {
@@ -74,7 +71,7 @@ export function termsOf(
       });
     },
 
-    /** The kept terms of an owner whose months have not ended, the oldest first. */
+    /** The listed terms of an owner, the oldest first. */
     list: (owner: StatementOwner): Promise<Kept[]> =>
       db
         .selectFrom("prepaid_terms")

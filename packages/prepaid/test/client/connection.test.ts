@@ -132,7 +132,10 @@ describe("a connection for prepaid packs", () => {
     const shared = globalThis as { [GLOBAL]?: object | undefined };
     class ProxyAgent {}
     const settings = (options: object = {}, given = fetch) =>
-      parsePrepaidOptions({ maxPerHost: 1n, mirrors: [], ...options }, given, 31_337n);
+      parsePrepaidOptions(
+        { maxPerHost: 1n, mirrors: [], ...options },
+        { fetch: given, services: ["https://service.example/zk"], wallet: { pool: { chainId: 31_337n } } },
+      );
     let before: object | undefined;
     beforeEach(async () => {
       // Node sets its own with the first request.
@@ -141,6 +144,12 @@ describe("a connection for prepaid packs", () => {
     });
     afterEach(() => {
       shared[GLOBAL] = before;
+    });
+
+    it("take the services of the paying fetch as mirrors if they are named so", () => {
+      expect(settings({ mirrors: "services" }).mirrors).to.deep.equal(["https://service.example/zk"]);
+      for (const mirrors of ["service", undefined, {}])
+        expect(() => settings({ mirrors })).to.throw("prepaid.mirrors must be a list");
     });
 
     it("exclude each other, because the connection would bypass the dispatcher", () => {

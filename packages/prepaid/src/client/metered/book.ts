@@ -130,8 +130,8 @@ export class MeteredBook {
     return routes.find(({ rule }) => meteredRuleHash(rule) === hash)?.rule;
   }
 
-  /** Pins terms whose signature was checked, unless they contradict pinned ones. @returns the contradiction */
-  async pin(news: readonly SignedMeteredTerms[]): Promise<ConflictingTerms | undefined> {
+  /** How terms whose signatures were checked contradict pinned ones, or each other. */
+  contradiction(news: readonly SignedMeteredTerms[]): ConflictingTerms | undefined {
     const unknown = news.filter(({ terms }) => !this.#terms.has(meteredTermsDigest(terms)));
     const all = [...this.#terms.values(), ...unknown];
     for (const [i, second] of all.entries())
@@ -139,6 +139,14 @@ export class MeteredBook {
         const conflict = termsConflict(first.terms, second.terms);
         if (conflict !== undefined) return { ...conflict, first, second };
       }
+    return undefined;
+  }
+
+  /** Pins terms whose signatures were checked, unless they contradict pinned ones. @returns the contradiction */
+  async pin(news: readonly SignedMeteredTerms[]): Promise<ConflictingTerms | undefined> {
+    const conflict = this.contradiction(news);
+    if (conflict !== undefined) return conflict;
+    const unknown = news.filter(({ terms }) => !this.#terms.has(meteredTermsDigest(terms)));
     if (unknown.length === 0) return undefined;
     await this.#write(
       ...unknown.map((signed) => put(TERMS + meteredTermsDigest(signed.terms), encodeSignedTerms(signed))),

@@ -13,11 +13,10 @@ export interface KeyWish {
   readonly values: readonly bigint[];
 }
 
-/** The keys that sign change: pinned, and compared with the mirrors once in this process. */
+/** The keys that sign change: pinned, and compared with the mirrors. */
 export class ChangeKeys {
   readonly #book: PrepaidBook;
   readonly #packs: Packs;
-  readonly #compared = new Set<string>();
 
   constructor(book: PrepaidBook, packs: Packs) {
     this.#book = book;
@@ -41,9 +40,7 @@ export class ChangeKeys {
         { origin },
       );
     const found = keys as readonly MerchantKey[];
-    const news = found.filter(({ key }) => !this.#compared.has(key.id));
-    if (news.length > 0) await this.#packs.compare(news, this.#book.schedules(origin), signal);
-    for (const { key } of news) this.#compared.add(key.id);
+    await this.#packs.compare(found, signal);
     return found;
   }
 

@@ -71,7 +71,7 @@ export class Metered {
     this.#book = book;
     this.#packs = packs;
     this.#settings = settings;
-    this.#terms = new Terms(core, book, settings.send);
+    this.#terms = new Terms(core, book, settings);
     this.#keys = new ChangeKeys(book, packs);
     this.claims = new Claims(core, book, { keys: this.#keys, terms: this.#terms, settings });
     this.swaps = new Swaps(core, book, this.#keys, settings);

@@ -3,9 +3,11 @@ import { type Challenge, FetchError, type PayingCore, type PayingWallet } from "
 import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import {
   decodeMeteredOffer,
+  decodeSignedTerms,
   encodeSignedTerms,
   epochOf,
   laterEpoch,
+  MAX_SIGNED_TERMS_BYTES,
   MAX_TERMS_ANSWER_BYTES,
   type MeteredOffer,
   type MeteredRule,
@@ -18,14 +20,19 @@ import {
   type SignedMeteredTerms,
   verifyTermsSignature,
 } from "../../index.ts";
-import { ask, saidIn } from "../ask.ts";
+import { ask, jsonOf, saidIn } from "../ask.ts";
 import type { PrepaidBook } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
+import { type Comparison, compareWithMirror } from "../mirrors.ts";
+import type { PrepaidSettings } from "../options.ts";
+import { pushTerms } from "../push.ts";
 import type { ConflictingTerms } from "./book.ts";
 import { monthsAround } from "./months.ts";
 
 /** Maximum number of pinned terms of an origin for the last month and later ones. */
 const MAX_PINNED = 24;
+/** Maximum terms in the answer of a mirror. */
+const MAX_MIRRORED = 24;
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -59,22 +66,21 @@ interface TermsOwner {
   readonly wallet: string;
 }
 
-/** The terms of merchants: fetched, checked and pinned. */
+/** The terms of merchants: fetched, checked, compared with mirrors, and pinned. */
 export class Terms {
   readonly #wallet: PayingWallet;
   readonly #book: PrepaidBook;
-  readonly #send: typeof fetch;
+  readonly #settings: PrepaidSettings;
 
-  /** @param send a fetch with a connection of its own */
-  constructor({ wallet }: PayingCore, book: PrepaidBook, send: typeof fetch) {
+  constructor({ wallet }: PayingCore, book: PrepaidBook, settings: PrepaidSettings) {
     this.#wallet = wallet;
     this.#book = book;
-    this.#send = send;
+    this.#settings = settings;
   }
 
   /**
    * The rule that a request agrees to: it is in terms that the recipient's wallet signed for this month, and the 402 names both.
-   * @throws PrepaidError PREPAID_TERMS_REFUSED, PREPAID_TERMS_CONFLICT, PREPAID_UNREACHABLE
+   * @throws PrepaidError PREPAID_TERMS_REFUSED, PREPAID_TERMS_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE
    */
   async agreed(
     { url, instructions }: Challenge,
@@ -96,6 +102,7 @@ export class Terms {
     const rule = ruleOfRequest(terms, { method: pricedAs(method), target: url.pathname + url.search });
     if (rule === undefined || meteredRuleHash(rule) !== offer.rule || rule.cap !== offer.cap)
       throw refused(origin, `a 402 of ${origin} names another rule than its signed terms have for the request`);
+    await this.#compare({ origin, wallet }, [signed], signal);
     return rule;
   }
 
@@ -107,11 +114,11 @@ export class Terms {
     throw refused(origin, `a 402 of ${origin} names terms that ${origin} does not show`);
   }
 
-  /** Fetches, checks and pins the terms of a merchant. Those of other wallets are ignored. @throws as `agreed` */
+  /** Fetches, checks, compares and pins the terms of a merchant. Those of other wallets are ignored. @throws as `agreed` */
   async refresh({ origin, wallet }: TermsOwner, signal?: AbortSignal): Promise<void> {
     const name = `${origin}${PREPAID_TERMS_PATH}`;
     const limits = { name, maxBytes: MAX_TERMS_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, signal };
-    const answer = await ask(this.#send, name, {}, limits);
+    const answer = await ask(this.#settings.send, name, {}, limits);
     if (answer.status !== 200)
       throw refused(origin, message`${origin} shows no terms of its metered routes: ${saidIn(answer)}`);
     const all = parseTerms(origin, new TextDecoder().decode(answer.body));
@@ -121,9 +128,7 @@ export class Terms {
     const found = all.filter((signed) => signed.terms.wallet === wallet && isCurrent(signed));
     for (const signed of found) {
       if (this.#book.metered.termsOf(meteredTermsDigest(signed.terms)) !== undefined) continue;
-      const { chainId, pool } = this.#wallet.pool;
-      const { terms } = signed;
-      if (terms.chainId !== chainId || terms.pool !== pool || terms.origin !== origin)
+      if (!this.#isOfPool(signed) || signed.terms.origin !== origin)
         throw refused(origin, `terms of ${origin} are for another chain, pool or origin`);
       if (!(await this.#isSigned(signed, signal)))
         throw refused(origin, `terms of ${origin} are not signed by the wallet that they name`);
@@ -131,8 +136,73 @@ export class Terms {
     const current = [...this.#book.metered.terms(origin).filter(isCurrent), ...found];
     if (new Set(current.map(({ terms }) => meteredTermsDigest(terms))).size > MAX_PINNED)
       throw refused(origin, `${origin} shows more than ${MAX_PINNED} terms for ${month} and later months`);
+    const own = this.#book.metered.contradiction(found);
+    if (own !== undefined) throw await this.#stop(origin, own);
+    await this.#compare({ origin, wallet }, found, signal);
     const conflict = await this.#book.metered.pin(found);
     if (conflict !== undefined) throw await this.#stop(origin, conflict);
+  }
+
+  /**
+   * Compares terms of a merchant with the mirrors. A mirror never replaces a rule or a receipt key, so each is compared once.
+   * @throws PrepaidError PREPAID_TERMS_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE
+   */
+  async #compare(
+    merchant: TermsOwner,
+    shown: readonly SignedMeteredTerms[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { send, mirrors } = this.#settings;
+    const [book, wallet] = [this.#book, this.#wallet];
+    // A mirror lists older ones for a month only.
+    const [month] = monthsAround(wallet.now());
+    const wanted = shown
+      .map((signed) => ({ signed, id: meteredTermsDigest(signed.terms), epoch: meteredEpochs(signed.terms).at(-1)! }))
+      .filter(({ epoch }) => epoch >= month);
+    for (const mirror of mirrors) {
+      const news = wanted.filter(({ id }) => !book.isMirrored(mirror, id));
+      if (news.length === 0) continue;
+      const terms = news.map(({ signed }) => signed);
+      const comparison = this.#comparison(merchant, terms, signal);
+      const conflict = await compareWithMirror(mirror, comparison, { send, wallet, signal });
+      if (conflict !== undefined) throw await this.#stop(merchant.origin, conflict);
+      await book.putMirrored(news.map(({ id, epoch }) => ({ mirror, id, epoch })));
+    }
+  }
+
+  /** How a mirror's terms are compared with those that a merchant shows. */
+  #comparison(
+    { origin, wallet }: TermsOwner,
+    shown: readonly SignedMeteredTerms[],
+    signal: AbortSignal | undefined,
+  ): Comparison<SignedMeteredTerms, ConflictingTerms> {
+    const digests = new Set<string>(shown.map(({ terms }) => meteredTermsDigest(terms)));
+    return {
+      name: "terms",
+      path: `prepaid/terms?${new URLSearchParams({ wallet, origin })}`,
+      maxBytes: (MAX_MIRRORED + 1) * MAX_SIGNED_TERMS_BYTES,
+      parse: async (answer, from) => {
+        const found: SignedMeteredTerms[] = [];
+        for (const signed of parseMirrored(jsonOf(answer), from)) {
+          const { terms } = signed;
+          const isOwn = terms.wallet === wallet && terms.origin === origin && this.#isOfPool(signed);
+          if (isOwn && (digests.has(meteredTermsDigest(terms)) || (await this.#isSigned(signed, signal))))
+            found.push(signed);
+        }
+        return found;
+      },
+      conflict: (kept) => this.#book.metered.contradiction([...shown, ...kept]),
+      missing(kept) {
+        const ids = new Set<string>(kept.map(({ terms }) => meteredTermsDigest(terms)));
+        return shown.filter(({ terms }) => !ids.has(meteredTermsDigest(terms)));
+      },
+      push: (service, signed, options) => pushTerms(service, encodeSignedTerms(signed), options),
+    };
+  }
+
+  #isOfPool({ terms }: SignedMeteredTerms): boolean {
+    const { chainId, pool } = this.#wallet.pool;
+    return terms.chainId === chainId && terms.pool === pool;
   }
 
   async #isSigned(signed: SignedMeteredTerms, signal: AbortSignal | undefined): Promise<boolean> {
@@ -152,6 +222,24 @@ export class Terms {
         : `${origin} signed two rules for ${routes[0].method} ${routes[0].path} in ${epoch}: payers would pay different prices`;
     const terms = [first, second].map(encodeSignedTerms);
     return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, terms }, this.#wallet.now());
+  }
+}
+
+/** Parses the terms that a mirror keeps, before any signature is checked. */
+function parseMirrored(json: unknown, from: string): readonly SignedMeteredTerms[] {
+  const invalid = (text: string | readonly MessagePart[], cause?: unknown) =>
+    new PrepaidError("PREPAID_MIRROR_FAILED", text, {}, { cause });
+  const { terms: list } = Object(json) as Record<string, unknown>;
+  if (!Array.isArray(list) || list.length > MAX_MIRRORED)
+    throw invalid(`${from} did not answer with a list of at most ${MAX_MIRRORED} signed terms`);
+  try {
+    return list.map((entry: unknown) => {
+      const { terms, signature } = Object(entry) as Record<string, unknown>;
+      return decodeSignedTerms({ terms, signature });
+    });
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw invalid(message`${from} answers with invalid terms: ${cause}`, cause);
   }
 }
 
