@@ -117,6 +117,20 @@ describe("npm run dev", function () {
     expect(schedules).to.have.lengthOf(1);
   });
 
+  it("runs a model that charges for its tokens", async () => {
+    const model = `http://127.0.0.1:${port + 6}/v1`;
+    expect(dev.output()).to.contain(model);
+    const { data } = (await (await fetch(`${model}/models`)).json()) as { data: { id: string }[] };
+    const chat = { model: data[0]!.id, messages: [{ role: "user", content: "hello" }] };
+    const response = await fetch(`${model}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(chat),
+    });
+    expect(response.status).to.equal(402);
+    expect(parseOffers(await response.json()).get("metered")).to.include({ cap: "20000" });
+  });
+
   it("lets pages of any origin pay, and shows people a page that links to the wallet", async () => {
     const origin = `http://127.0.0.1:${port}`;
     for (const { url } of host.merchants) {
