@@ -73,11 +73,16 @@ describe("a price with terms of its own", function () {
     const spy: PaymentMethod = {
       name: "spy",
       open: (core) => {
-        quotes.push(...core.quotes);
-        return { offer: (terms) => void seen.push(terms), decide: async (_request, terms) => void seen.push(terms) };
+        core.assertQuote(given);
+        return {
+          assertQuote: (one, token) => void quotes.push([one, token.decimals]),
+          offer: (terms) => void seen.push(terms),
+          decide: async (_request, terms) => void seen.push(terms),
+        };
       },
     };
     const [fixed, other] = [quote(), quote()];
+    const given = { name: "a price", route: { path: "/paid/e", method: "GET" }, quote: quote() };
     const changes: Partial<PaywallOptions> = {
       methods: [spy],
       price: other,
@@ -89,8 +94,9 @@ describe("a price with terms of its own", function () {
     };
     const paywall = await paywalls.open(changes);
     expect(quotes).to.deep.equal([
-      { name: "price", route: undefined, quote: other },
-      { name: "routes[0].price", route: { path: "/paid/a", method: "GET" }, quote: fixed },
+      [{ name: "price", route: undefined, quote: other }, 6],
+      [{ name: "routes[0].price", route: { path: "/paid/a", method: "GET" }, quote: fixed }, 6],
+      [given, 6],
     ]);
     for (const [target, expected] of [
       ["/paid/a", fixed],

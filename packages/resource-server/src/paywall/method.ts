@@ -47,6 +47,11 @@ export interface OpenMethod {
    * @param token the pool's token
    */
   assertSigned?(call: EthCall, token: PoolToken): Promise<void>;
+  /**
+   * Checks a quote that does not depend on the request: after `assertSigned` those of the options, and later those that another
+   * method gives to `PaywallCore.assertQuote`. An error for one of the options prevents the paywall from opening.
+   */
+  assertQuote?(quote: FixedQuote, token: PoolToken): void;
   /** Answers a request to one of its paths. Required if it has paths. */
   answer?(request: PaywallRequest, asked: Asked): Promise<Decision>;
   /**
@@ -155,8 +160,12 @@ export interface PaywallCore {
   readonly deployment: Deployment;
   /** The paywall's store, for @sotto/database. */
   readonly storeUrl: string;
-  /** The quotes of the options that do not depend on the request. */
-  readonly quotes: readonly FixedQuote[];
+  /**
+   * Lets the methods check a quote that is not in the options, as they check those of the options. Before chain and pool are known,
+   * it is kept, and checked when the paywall opens.
+   * @throws the errors of the methods
+   */
+  assertQuote(quote: FixedQuote): void;
   /** What the paywall publishes at SCHEDULE_PATH; undefined for a lasting address. */
   readonly schedule: ScheduleJson | undefined;
   /**

@@ -1,6 +1,7 @@
 // The methods of the option, in the order in which they decide on a request. The private payment decides before them.
 import { type EthCall, parseOffers, SCHEDULE_PATH, SottoError } from "@sotto/protocol";
 import { invalidOption, PaywallError } from "../errors.ts";
+import type { FixedQuote } from "../routes/options.ts";
 import type { OpenMethod, PaymentMethod, PaywallCore } from "./method.ts";
 import type { PoolToken } from "./pool-token.ts";
 import type { MethodHeader, MethodPath } from "./types.ts";
@@ -127,6 +128,11 @@ export class Methods {
   /** The method that answers a request target. */
   at(target: string): OpenMethod | undefined {
     return this.#byPath.get(target.split("?", 1)[0]!);
+  }
+
+  /** @throws the errors of the methods */
+  assertQuote(quote: FixedQuote, token: PoolToken): void {
+    for (const { open } of this.all) open.assertQuote?.(quote, token);
   }
 
   /** @throws PaywallError CHAIN_UNAVAILABLE, the errors of the methods */

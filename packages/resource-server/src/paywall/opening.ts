@@ -65,6 +65,11 @@ export class Opening {
     return this.#failedPermanently ? undefined : this.#token;
   }
 
+  /** The pool's token; undefined until the chain was reached and all checks that need it have passed. */
+  get knownToken(): PoolToken | undefined {
+    return this.#token;
+  }
+
   /** The checks, after the first attempt. Undefined until the service is reached. */
   async checks(): Promise<Checks | undefined> {
     await this.attempted.catch(() => undefined);

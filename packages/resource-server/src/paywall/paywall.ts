@@ -1,7 +1,7 @@
 // Decides on a request: what it costs, and which of the paywall's methods pays for it.
 import type { EthCall, PaymentInstructions, PaymentUses } from "@sotto/protocol";
 import { CheckUnavailable } from "../outcome.ts";
-import type { PaywallRequest } from "../routes/options.ts";
+import type { FixedQuote, PaywallRequest } from "../routes/options.ts";
 import { type Prices, quoteOf } from "../routes/prices.ts";
 import { parseTarget } from "../routes/target.ts";
 import type { Config } from "./config.ts";
@@ -40,6 +40,8 @@ export class CorePaywall implements Paywall {
   readonly #published: PublishedSchedule | undefined;
   /** Vary of responses that concern a payment: the headers of the option's methods. */
   readonly #vary: string;
+  /** Quotes that methods gave before the paywall was open. */
+  readonly #quotes: FixedQuote[] = [];
   // `open` sets these two. While a method opens, it gets this paywall without them, and may use it only for later requests.
   #methods!: Methods;
   #opening!: Opening;
@@ -57,19 +59,19 @@ export class CorePaywall implements Paywall {
   static async open(parts: PaywallParts): Promise<CorePaywall> {
     const paywall = new CorePaywall(parts);
     paywall.#methods = await Methods.open(parts.config.methods, paywall.#core());
-    paywall.#opening = parts.createOpening((call, token) => paywall.#methods.assertSigned(call, token));
+    paywall.#opening = parts.createOpening((call, token) => paywall.#assertSigned(call, token));
     return paywall;
   }
 
   #core(): PaywallCore {
-    const { config, prices, report, clock } = this.#parts;
+    const { config, report, clock } = this.#parts;
     const { origin, service, recipients, deployment, storeUrl } = config;
     const { wallet, addresses, months } = recipients;
     const payments = this.#payments;
     return {
       ...{ origin, service, wallet, addresses, deployment, storeUrl, clock, report },
       schedule: months?.schedule,
-      quotes: prices.quotes,
+      assertQuote: this.#assertQuote.bind(this),
       addressAt: recipients.addressAt.bind(recipients),
       acceptedAt: recipients.acceptedAt.bind(recipients),
       challenge: this.#challenge.bind(this),
@@ -84,6 +86,18 @@ export class CorePaywall implements Paywall {
         return "unavailable";
       },
     };
+  }
+
+  async #assertSigned(call: EthCall, token: PoolToken): Promise<void> {
+    await this.#methods.assertSigned(call, token);
+    for (const quote of [...this.#parts.prices.quotes, ...this.#quotes]) this.#methods.assertQuote(quote, token);
+  }
+
+  #assertQuote(quote: FixedQuote): void {
+    // While a method opens, there is no opening yet.
+    const token = (this.#opening as Opening | undefined)?.knownToken;
+    if (token === undefined) this.#quotes.push(quote);
+    else this.#methods.assertQuote(quote, token);
   }
 
   get uses(): PaymentUses {

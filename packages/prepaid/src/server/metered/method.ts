@@ -3,6 +3,7 @@ import type { Address, EthCall } from "@sotto/protocol";
 import {
   CheckFailed,
   type Decision,
+  type FixedQuote,
   invalidOption,
   type Meter,
   type Offer,
@@ -179,23 +180,22 @@ class OpenMetered implements OpenMethod {
     };
   }
 
-  /**
-   * @throws PrepaidServerError METERED_TERMS_NOT_SIGNED; PaywallError INVALID_OPTION if a metered price has no terms or keys;
-   *   SottoError BINDING_UNCHECKED
-   */
-  async assertSigned(call: EthCall, token: PoolToken): Promise<void> {
-    const { terms } = this.#config;
-    for (const [i, signed] of terms.entries())
+  /** @throws PrepaidServerError METERED_TERMS_NOT_SIGNED; SottoError BINDING_UNCHECKED */
+  async assertSigned(call: EthCall): Promise<void> {
+    for (const [i, signed] of this.#config.terms.entries())
       if (!(await verifyTermsSignature(signed, call)))
         throw new PrepaidServerError(
           "METERED_TERMS_NOT_SIGNED",
           `metered.terms[${i}].signature is not the recipient wallet's signature of these terms`,
         );
-    const epoch = epochOf(this.#core.clock());
-    for (const quote of this.#core.quotes) {
-      const rule = ruleOfQuote(quote.quote, token.decimals);
-      if (rule !== undefined) assertMeteredQuote(quote, rule, epoch, { terms, keyring: this.#prepaid.keyring });
-    }
+  }
+
+  /** @throws PaywallError INVALID_OPTION if it is a metered price without terms or keys */
+  assertQuote(quote: FixedQuote, token: PoolToken): void {
+    const rule = ruleOfQuote(quote.quote, token.decimals);
+    if (rule === undefined) return;
+    const [{ terms }, { keyring }] = [this.#config, this.#prepaid];
+    assertMeteredQuote(quote, rule, epochOf(this.#core.clock()), { terms, keyring });
   }
 
   answer(request: PaywallRequest): Promise<Decision> {
