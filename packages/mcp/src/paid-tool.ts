@@ -1,5 +1,6 @@
 // Turns a tool of any MCP server into a paid tool. A payment is bound to the server, the tool and its arguments, is
 // checked by the resource server's paywall, and runs the handler once.
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { McpServer, RegisteredTool } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type {
   AnySchema,
@@ -16,73 +17,116 @@ import {
   createPaywall,
   type Decision,
   isPaymentRequired,
-  type PaidProof,
+  type Payment,
   type PaymentMethod,
   type Paywall,
   type PaywallCore,
   type PaywallOptions,
   type Price,
+  type Quote,
 } from "@sotto/resource-server";
 import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
 import { AgentError } from "./errors.ts";
+import {
+  HEADERS_KEY,
+  offersIn,
+  type PaymentHeaders,
+  parseHeaders,
+  RESPONSE_HEADERS_KEY,
+  withoutPayment,
+} from "./paid/method.ts";
 import { paymentError, proofOf, receiptMeta } from "./paid/mpp.ts";
-import { isToolName, targetOf } from "./paid/resource.ts";
+import { isToolName, pathOf, targetOf } from "./paid/resource.ts";
 import { type Asked, askedBy, PAYMENT_KEY, paymentRequired, RESPONSE_KEY } from "./paid/x402.ts";
 import { strictArguments } from "./strict-arguments.ts";
 
 /** The options of a paywall that do not depend on HTTP or on a single tool. */
-export interface ToolPaywallOptions
-  extends Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors" | "methods"> {
+export interface ToolPaywallOptions extends Omit<PaywallOptions, "price" | "routes" | "free" | "page" | "cors"> {
   /**
    * Asks for payments in MPP's format: a call without a payment gets the error -32042 instead of x402's result. Payments of
-   * both formats are accepted. Default: x402's format.
+   * both formats are accepted. It has no place for the offers of `methods`, so only one of both options can be set. Default:
+   * x402's format.
    */
   readonly mpp?: MppOptions | undefined;
 }
 
-/** A paywall for tools. Several tools and servers of one recipient can share it. */
-export interface ToolPaywall {
-  /** See `Paywall.ready`. */
-  readonly ready: Promise<void>;
-  /** Closes the store and stops the timers; see `Paywall.close`. */
-  close(): Promise<void>;
-}
+/**
+ * A paywall for tools. Several tools and servers of one recipient can share it. It is also a paywall for the adapters of
+ * @sotto/resource-server, which answers its `paths` on the HTTP server of `origin` and lets all other requests pass. Payment methods
+ * need them: payers buy tokens and claim change there.
+ */
+export interface ToolPaywall extends Pick<Paywall, "decide" | "ready" | "close" | "removedHeaders" | "paths"> {}
 
-/** The header by which a tool passes its own price to the paywall. Requests are made here, so no caller can send it. */
-const PRICE_HEADER = "x-tool-price";
+/** A price of a tool: whole tokens as decimal text, base units as a bigint, or a quote of a method, such as `metered(..)`. */
+export type ToolPrice = Price | Quote;
 
 class Tools implements ToolPaywall {
-  readonly paywall: Paywall;
+  readonly #paywall: Paywall;
   readonly #core: PaywallCore;
   readonly #options: ToolPaywallOptions;
   readonly #service: SottoService;
   /** Undefined without MPP. */
   readonly challenges: Challenges | undefined;
+  /** Names of the request headers that the methods read, in lower case. */
+  readonly headers: ReadonlySet<string>;
 
-  constructor(paywall: Paywall, core: PaywallCore, options: ToolPaywallOptions, challenges: Challenges | undefined) {
-    this.paywall = paywall;
+  /** The price of the call on which the paywall decides. Requests over HTTP have none. */
+  readonly #price: AsyncLocalStorage<ToolPrice>;
+
+  constructor(
+    paywall: Paywall,
+    core: PaywallCore,
+    options: ToolPaywallOptions,
+    {
+      price,
+      challenges,
+    }: { readonly price: AsyncLocalStorage<ToolPrice>; readonly challenges: Challenges | undefined },
+  ) {
+    this.#paywall = paywall;
     this.#core = core;
     this.#options = options;
+    this.#price = price;
     this.challenges = challenges;
+    const { methods = [] } = options;
+    this.headers = new Set(methods.flatMap(({ headers = [] }) => headers.map(({ name }) => name.toLowerCase())));
     this.#service = new SottoService(options.service, { chainId: BigInt(options.chain.chainId) });
   }
 
   get ready(): Promise<void> {
-    return this.paywall.ready;
+    return this.#paywall.ready;
+  }
+
+  get removedHeaders(): Paywall["removedHeaders"] {
+    return this.#paywall.removedHeaders;
+  }
+
+  get paths(): Paywall["paths"] {
+    return this.#paywall.paths;
   }
 
   close(): Promise<void> {
-    return this.paywall.close();
+    return this.#paywall.close();
   }
 
-  decide(target: string, price: bigint | string, proof: string | undefined): Promise<Decision> {
-    const values = { "x-payment-proof": proof, [PRICE_HEADER]: typeof price === "bigint" ? `${price}n` : price };
+  decide(request: Parameters<Paywall["decide"]>[0]): Promise<Decision> {
+    return this.#paywall.decide(request);
+  }
+
+  /** Decides on a call. */
+  decideCall(target: string, price: ToolPrice, headers: PaymentHeaders = new Map()): Promise<Decision> {
     const header = (name: string): readonly string[] => {
-      const value = Object.hasOwn(values, name) ? values[name as keyof typeof values] : undefined;
+      const value = headers.get(name);
       return value === undefined ? [] : [value];
     };
-    return this.paywall.decide({ method: "POST", target, header });
+    return this.#price.run(price, () => this.#paywall.decide({ method: "POST", target, header }));
+  }
+
+  /** Checks the price of a tool, if it does not depend on the arguments. @throws the errors of the methods */
+  assertPrice(name: string, price: ToolPrice): void {
+    if (typeof price !== "object") return;
+    const route = { method: "POST", path: pathOf(name) };
+    this.#core.assertQuote({ name: `the price of the tool ${name}`, route, quote: price });
   }
 
   /**
@@ -138,15 +182,16 @@ const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(val
  * @throws AgentError MCP_OPTION_INVALID; the errors of `createPaywall`
  */
 export async function createToolPaywall(options: ToolPaywallOptions): Promise<ToolPaywall> {
-  const own = ["price", "routes", "free", "page", "cors", "methods"].find((name) =>
-    Object.hasOwn(Object(options), name),
-  );
+  const own = ["price", "routes", "free", "page", "cors"].find((name) => Object.hasOwn(Object(options), name));
   if (own !== undefined) throw new AgentError("MCP_OPTION_INVALID", `a paywall for tools has no option ${own}`);
-  const price = (header: (name: string) => readonly string[]): Price => {
-    const [text = ""] = header(PRICE_HEADER);
-    return text.endsWith("n") ? BigInt(text.slice(0, -1)) : text;
-  };
-  const { mpp, ...rest } = options;
+  const { mpp, methods = [], ...rest } = options;
+  if (!Array.isArray(methods)) throw new AgentError("MCP_OPTION_INVALID", "methods must be a list of payment methods");
+  if (mpp !== undefined && methods.length > 0)
+    throw new AgentError(
+      "MCP_OPTION_INVALID",
+      "a paywall for tools has the option mpp or the option methods, because MPP's error has no place for their offers",
+    );
+  const price = new AsyncLocalStorage<ToolPrice>();
   let core: PaywallCore | undefined;
   let challenges: Challenges | undefined;
   // A call contains its payment in its metadata, so the tools check it themselves.
@@ -161,10 +206,10 @@ export async function createToolPaywall(options: ToolPaywallOptions): Promise<To
   const paywall = await createPaywall({
     ...rest,
     free: [],
-    price: (request) => price((name) => request.header(name)),
-    methods: [tools],
+    price: () => price.getStore() ?? "free",
+    methods: [...methods, tools],
   });
-  return new Tools(paywall, core!, options, challenges);
+  return new Tools(paywall, core!, options, { price, challenges });
 }
 
 type Input = undefined | ZodRawShapeCompat | AnySchema;
@@ -178,8 +223,8 @@ type Parsed<In extends Input> = In extends ZodRawShapeCompat
 export interface PaidToolConfig<In extends Input> {
   /** The paywall that checks the payments, from `createToolPaywall`. */
   readonly paywall: ToolPaywall;
-  /** Whole tokens as decimal text, base units as a bigint, or a function of the arguments. */
-  readonly price: Price | ((args: Parsed<In>) => Price | "free" | Promise<Price | "free">);
+  /** A price, or a function of the arguments. */
+  readonly price: ToolPrice | ((args: Parsed<In>) => ToolPrice | "free" | Promise<ToolPrice | "free">);
   /** The tool's name for people. */
   readonly title?: string;
   /** What the tool does, for the model. */
@@ -195,18 +240,18 @@ export interface PaidToolConfig<In extends Input> {
   readonly annotations?: ToolAnnotations;
 }
 
-/** Runs a paid tool. @param payment undefined if the price function returned "free" */
+/** Runs a paid tool. @param payment what paid for the call; undefined if the price function returned "free" */
 export type PaidToolHandler<In extends Input> = (
   args: Parsed<In>,
   extra: Extra,
-  payment: PaidProof | undefined,
+  payment: Payment | undefined,
 ) => CallToolResult | Promise<CallToolResult>;
 
 /**
  * Registers a paid tool. A call without a payment gets x402's PaymentRequired, or the error of MPP; a call with one runs the
  * handler, once. A handler that throws, returns `isError` or is cancelled releases the payment, three times in total, as a
- * paywall's handler does.
- * @throws AgentError MCP_OPTION_INVALID
+ * paywall's handler does; with metered credit it is charged nothing, unless it called `payment.meter.keep()` or was cancelled.
+ * @throws AgentError MCP_OPTION_INVALID; PaywallError INVALID_OPTION for a metered price without signed terms or keys
  */
 export function paidTool<In extends Input = undefined>(
   server: McpServer,
@@ -219,24 +264,38 @@ export function paidTool<In extends Input = undefined>(
     throw new AgentError("MCP_OPTION_INVALID", "a paid tool's name has 1 to 128 letters, digits, _, - and .");
   if (!(tools instanceof Tools))
     throw new AgentError("MCP_OPTION_INVALID", "paywall must be the result of createToolPaywall");
+  if (typeof price !== "function") tools.assertPrice(name, price);
   const structured = outputSchema === undefined;
-  const run = async (args: Parsed<In>, extra: Extra): Promise<CallToolResult> => {
+  const run = async (args: Parsed<In>, call: Extra): Promise<CallToolResult> => {
+    const shown = call._meta?.[HEADERS_KEY];
+    const extra = withoutPayment(call);
     const asked = typeof price === "function" ? await price(args) : price;
     if (asked === "free") return handler(args, extra, undefined);
     const target = targetOf(name, args);
+    const handle = (payment: Payment) => handler(args, extra, payment);
     const challenge = async (error: string, options: { refused: boolean; retryAfter?: number | undefined }) => {
-      const decision = await tools.decide(target, asked, undefined);
+      const decision = await tools.decideCall(target, asked);
       if (!isPaymentRequired(decision)) return unavailable();
       const required = tools.asked(name, description, decision.body);
       const { challenges } = tools;
-      if (challenges === undefined) return paymentRequired(required, error, { structured, ...options });
+      const offers = offersIn(decision.body);
+      if (challenges === undefined) return paymentRequired(required, error, { structured, offers, ...options });
       const problem = options.refused ? "verification-failed" : "payment-required";
       throw paymentError(challenges, required, problem, error, options.retryAfter);
     };
     const credential = tools.challenges && extra._meta?.[MCP_CREDENTIAL_KEY];
-    if (credential !== undefined) return paidByCredential(args, extra, target, asked, credential);
+    if (credential !== undefined) return paidByCredential(handle, extra.signal, target, asked, credential);
     const payment = extra._meta?.[PAYMENT_KEY];
-    if (payment === undefined) return challenge("Payment required", { refused: false });
+    if (payment === undefined && shown === undefined) return challenge("Payment required", { refused: false });
+    if (payment === undefined) {
+      const headers = parseHeaders(shown, tools.headers);
+      const decision = headers && (await tools.decideCall(target, asked, headers));
+      if (decision?.kind === "paid") return deliver(decision, tools.network, extra.signal, handle);
+      const isMalformed = decision === undefined || (decision.kind === "refused" && decision.status === 400);
+      if (!isMalformed && !isPaymentRequired(decision)) return unavailable();
+      if (isMalformed) return challenge("The payment is malformed", { refused: true });
+      return challenge("The payment was not accepted", { refused: true, retryAfter: retryAfterOf(decision) });
+    }
     const proof = await tools.proofOf(payment, target, extra.signal).catch((error: unknown) => {
       extra.signal.throwIfAborted();
       if (error instanceof SottoError) return error;
@@ -250,33 +309,32 @@ export function paidTool<In extends Input = undefined>(
     if (proof === "unavailable")
       return challenge("The payment cannot be checked at the moment", { refused: true, retryAfter: RETRY_S });
     if (proof === undefined) return challenge("The payment is not for this call", { refused: true });
-    const decision = await tools.decide(target, asked, proof);
-    // The paywall of tools has no other way to pay.
-    if (decision.kind !== "paid" || decision.payment.kind !== "payment")
+    const decision = await tools.decideCall(target, asked, proofHeaders(proof));
+    if (decision.kind !== "paid")
       return challenge("Invalid payment proof", { refused: true, retryAfter: retryAfterOf(decision) });
-    const { payment: proven, finish } = decision;
-    return deliver({ payment: proven, finish }, tools.network, extra.signal, () => handler(args, extra, proven));
+    return deliver(decision, tools.network, extra.signal, handle);
   };
   const paidByCredential = async (
-    args: Parsed<In>,
-    extra: Extra,
+    handle: Handle,
+    signal: AbortSignal,
     target: string,
-    price: bigint | string,
+    price: ToolPrice,
     credential: unknown,
   ): Promise<CallToolResult> => {
     const { challenges } = tools;
-    const demand = await tools.decide(target, price, undefined);
+    const demand = await tools.decideCall(target, price);
     if (challenges === undefined || !isPaymentRequired(demand)) return unavailable();
     const required = tools.asked(name, description, demand.body);
     const refuse = (problem: MppProblem, detail: string, retryAfter?: number) =>
       paymentError(challenges, required, problem, detail, retryAfter);
     const shown = proofOf(challenges, required.instructions, credential);
     if ("problem" in shown) throw refuse(shown.problem, shown.detail);
-    const decision = await tools.decide(target, price, shown.proof);
+    const decision = await tools.decideCall(target, price, proofHeaders(shown.proof));
+    // Nothing but a proof was shown.
     if (decision.kind !== "paid" || decision.payment.kind !== "payment")
       throw refuse("verification-failed", "The payment was not accepted.", retryAfterOf(decision));
-    const { payment, finish } = decision;
-    const result = await deliver({ payment, finish }, tools.network, extra.signal, () => handler(args, extra, payment));
+    const { payment } = decision;
+    const result = await deliver(decision, tools.network, signal, handle);
     const receipt = result.isError === true ? {} : receiptMeta(payment.txSignature, shown.challengeId, tools.now());
     return { ...result, _meta: { ...result._meta, ...receipt } };
   };
@@ -308,19 +366,45 @@ const unavailable = (): CallToolResult => ({
   content: [{ type: "text", text: "This tool cannot take payments at the moment; try again later." }],
 });
 
+type Handle = (payment: Payment) => CallToolResult | Promise<CallToolResult>;
+type Paid = Extract<Decision, { kind: "paid" }>;
+
+const proofHeaders = (proof: string): PaymentHeaders => new Map([["x-payment-proof", proof]]);
+
+/** Runs the handler of a paid call, and reports how it ended. What the method adds to the response goes into the result. */
 async function deliver(
-  { payment, finish }: { payment: PaidProof } & Pick<Extract<Decision, { kind: "paid" }>, "finish">,
+  { payment, receipt, finish, ended, finalHeaders }: Paid,
   network: string,
   signal: AbortSignal,
-  handle: () => CallToolResult | Promise<CallToolResult>,
+  handle: Handle,
 ): Promise<CallToolResult> {
+  let hasEnded = false;
+  // Nobody waits for what a method stores at the end.
+  const end = (how: "complete" | "cut"): void => {
+    if (!hasEnded) void ended?.(how);
+    hasEnded = true;
+  };
+  if (signal.aborted) {
+    await finish("unstarted");
+    end("cut");
+    throw signal.reason;
+  }
+  signal.addEventListener("abort", () => end("cut"), { once: true });
   try {
-    const result = await handle();
-    await finish(signal.aborted ? "aborted" : result.isError === true ? 500 : 200);
-    const response = { success: true, transaction: payment.txSignature, network };
-    return { ...result, _meta: { ...result._meta, [RESPONSE_KEY]: response } };
+    const result = await handle(payment);
+    const status = result.isError === true ? 500 : 200;
+    const headers = { ...(status < 300 ? receipt : {}), ...(signal.aborted ? {} : finalHeaders?.(status)) };
+    await finish(signal.aborted ? "aborted" : status);
+    end("complete");
+    const settled =
+      payment.kind === "payment"
+        ? { [RESPONSE_KEY]: { success: true, transaction: payment.txSignature, network } }
+        : {};
+    const told = Object.keys(headers).length === 0 ? {} : { [RESPONSE_HEADERS_KEY]: headers };
+    return { ...result, _meta: { ...result._meta, ...settled, ...told } };
   } catch (error) {
     await finish(signal.aborted ? "aborted" : 500);
+    end("cut");
     throw error;
   }
 }

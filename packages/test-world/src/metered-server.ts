@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createMeteredTerms, type MeteredFiles } from "@sotto/local/merchant/metered-terms";
-import { createPrepaidKeys, type PrepaidFiles } from "@sotto/local/merchant/prepaid-keys";
-import { type MeteredRule, meteredValues } from "@sotto/prepaid";
-import { metered, meteredCredit, prepaid } from "@sotto/prepaid/server";
-import type { PaywallEvent } from "@sotto/resource-server";
+import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
+import { type MeteredRule, type MeteredTerms, meteredValues } from "@sotto/prepaid";
+import { metered, meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
+import type { PaymentMethod, PaywallEvent, Quote } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
@@ -34,6 +34,25 @@ export interface MeteredServer {
   /** Total of the payments that the merchant received on chain, base units. */
   received(): Promise<bigint>;
   close(): Promise<void>;
+}
+
+/** The price of words by a rule. */
+export const priceOf = ({ cap, grain, units }: MeteredRule): Quote =>
+  metered({ cap, grain, units: Object.fromEntries(units.map(({ name, price }) => [name, { price }])) });
+
+/** The payment methods of a merchant with these routes, whose tokens have every value that the rules need. */
+export async function createCredit(
+  account: TypedDataSigner,
+  place: Pick<MeteredTerms, "chainId" | "pool" | "origin">,
+  routes: MeteredTerms["routes"],
+): Promise<[PrepaidMethod, PaymentMethod]> {
+  const folder = temporaryFolder("metered");
+  const values = [...new Set(routes.flatMap(({ rule }) => meteredValues(rule)))].sort((a, b) => Number(a - b));
+  const { keys, schedules } = await createPrepaidKeys(account, { ...place, values });
+  const store = `sqlite:${join(folder, "prepaid.sqlite")}`;
+  const tokens = prepaid({ keys, schedules, store, guard: join(folder, "guard") });
+  const terms = await createMeteredTerms(account, { ...place, routes });
+  return [tokens, meteredCredit({ prepaid: tokens, ...terms })];
 }
 
 /** The merchant of these servers. Its keys and terms are the same for all servers of one origin. */
@@ -87,13 +106,11 @@ export async function openMeteredServer(
   const store = `sqlite:${join(folder, "prepaid.sqlite")}`;
   const tokens = prepaid({ keys, schedules, store, guard: join(folder, "guard") });
   const credit = meteredCredit({ prepaid: tokens, terms, receiptKeys });
-  const { cap, grain, units } = WORDS;
-  const words = units.map(({ name, price }) => [name, { price }]);
   const events: PaywallEvent[] = [];
   const paywall = sotto({
     ...options,
     origin,
-    price: metered({ cap, grain, units: Object.fromEntries(words) }),
+    price: priceOf(WORDS),
     store: `sqlite:${join(folder, "payments.sqlite")}`,
     methods: [tokens, credit],
     onEvent: (event) => events.push(event),

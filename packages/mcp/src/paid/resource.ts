@@ -27,7 +27,8 @@ export function targetOf(name: string, args: unknown): string {
   return `${pathOf(name)}?arguments=${hash}`;
 }
 
-const pathOf = (name: string): string => `/mcp/tool/${name}`;
+/** The path of a tool, in the resources of its calls and in signed terms. */
+export const pathOf = (name: string): string => `/mcp/tool/${name}`;
 
 /** Whether a resource is a call of this tool of this server. Only the server knows how it parsed the arguments. */
 export function isCallOf(resource: string, origin: string, name: string): boolean {

@@ -8,6 +8,7 @@ import {
   type ScheduleJson,
 } from "@sotto/protocol";
 import { parseX402Terms, X402_SCHEME, X402_VERSION, type X402Requirements, x402Network } from "@sotto/protocol/x402";
+import { OFFERS_KEY } from "./method.ts";
 
 /** Key in `_meta` of a call: the PaymentPayload. */
 export const PAYMENT_KEY = "x402/payment";
@@ -109,8 +110,15 @@ export const toolUrl = (name: string): string => `mcp://tool/${encodeURIComponen
 export function paymentRequired(
   { name, description, instructions, schedule }: Asked,
   error: string,
-  { structured, refused, retryAfter }: { structured: boolean; refused: boolean; retryAfter?: number | undefined },
+  options: {
+    readonly structured: boolean;
+    readonly refused: boolean;
+    readonly retryAfter?: number | undefined;
+    /** Of the paywall's methods. */
+    readonly offers: Json;
+  },
 ): CallToolResult {
+  const { structured, refused, retryAfter, offers } = options;
   const requirements = requirementsOf(instructions);
   const { network } = requirements;
   const required: PaymentRequired = {
@@ -123,6 +131,7 @@ export function paymentRequired(
   const meta = {
     ...(retryAfter === undefined ? {} : { [RETRY_KEY]: retryAfter }),
     ...(schedule === undefined ? {} : { [SCHEDULE_KEY]: schedule }),
+    ...(Object.keys(offers).length === 0 ? {} : { [OFFERS_KEY]: offers }),
   };
   const data = refused ? { ...required, [RESPONSE_KEY]: failure } : required;
   return {

@@ -78,10 +78,11 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
           }));
           const text = [
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
-            ...prepaid.map(({ origin, unspent, charged: sum, stopped }) => {
+            ...prepaid.map(({ origin, unspent, underway, charged: sum, stopped }) => {
               const state = stopped === null ? "" : `, stopped: ${stopped}`;
+              const change = underway.amount === "0" ? "" : `; of it change that has not arrived: ${inWords(underway)}`;
               const metered = sum.amount === "0" ? "" : `; charged for metered requests: ${inWords(sum)}`;
-              return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}${metered}.`;
+              return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}${change}${metered}.`;
             }),
             limitsInWords(left),
             ...hosts.map(({ name, left: some }) => `Left today for the host ${name}: ${inWords(some)}.`),
