@@ -6,7 +6,7 @@ import { build } from "esbuild";
 const source = join(import.meta.dirname, "src");
 
 await build({
-  entryPoints: ["index.ts", "scan.ts", "indexeddb.ts"].map((entry) => join(source, entry)),
+  entryPoints: ["index.ts", "origin.ts", "scan.ts", "indexeddb.ts"].map((entry) => join(source, entry)),
   outdir: join(import.meta.dirname, "dist"),
   bundle: true,
   format: "esm",

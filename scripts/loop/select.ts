@@ -7,7 +7,7 @@ import { readSources, type Sources } from "@sotto/keys/source/sources";
 /** Always run: tests of all circuits or of the source texts, which take seconds. */
 const ALWAYS = ["test/mains/interface.test.ts", "test/soundness/coverage.test.ts", "test/soundness/soundness.test.ts"];
 
-/** The circuit files that a test's text names: a file of lib/, or one of the four mains in quotes. */
+/** The circuit files that a test's text names: a file of lib/, or one of the mains in quotes. */
 function subjects(text: string, sources: Sources): string[] {
   const gadgets = [...text.matchAll(/lib\/\w+\.circom/g)].map(([path]) => path);
   const mains = circuitNames.filter((name) => text.includes(`"${name}"`)).map((name) => `${name}.circom`);

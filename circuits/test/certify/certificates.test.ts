@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { sources } from "../kit/gadget.ts";
 
 describe("certificates: the inputs determine every wire of a shipped circuit", function () {
-  slow(this, "four circuits are compiled and proven at full size");
+  slow(this, "the circuits are compiled and proven at full size");
   for (const name of circuitNames.filter((circuit) => isAffected(sources, `${circuit}.circom`)))
     it(name, async () => {
       const result = await certifyCircuit(name);

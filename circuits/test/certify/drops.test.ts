@@ -22,6 +22,7 @@ const shrink = (name: string, find: string, replace: string): Edit => ({
 });
 /** The mains, shrunk; small ones first. */
 const MAINS = {
+  origin: [shrink("origin", "Origin(10)", "Origin(2)")],
   note_append: [shrink("note_append", "NoteAppend(10)", "NoteAppend(4)")],
   withdrawal: [shrink("withdrawal", "Withdrawal(10, 8)", "Withdrawal(2, 2)")],
   elgamal_range: [],

@@ -24,6 +24,7 @@ describe("free signals", () => {
       elgamal_range: [],
       withdrawal: [],
       note_append: [],
+      origin: [],
     });
     assertFreeSignals(circuitNames);
   });

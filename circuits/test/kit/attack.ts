@@ -9,7 +9,7 @@ export interface Attack {
   tag: string;
   /** What the cheater tries, as the end of the sentence "rejects ...". */
   title: string;
-  /** The circuit: the text of a main that contains only the gadget, or the path of one of the four mains. */
+  /** The circuit: the text of a main that contains only the gadget, or the path of one of the mains. */
   main: string;
   /** Shrinks a main through its parameters. Only the last line of its file may change, below every tag. */
   shrink?: Edit;

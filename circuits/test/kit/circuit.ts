@@ -6,7 +6,7 @@ import { Build } from "./compile.ts";
 import { violations } from "./evaluate.ts";
 import type { Inputs } from "./witness.ts";
 
-/** One of the four circuits at full size, as `pnpm build` compiles it. */
+/** One of the circuits at full size, as `pnpm build` compiles it. */
 export class Circuit {
   readonly name: CircuitName;
   readonly build: Build;

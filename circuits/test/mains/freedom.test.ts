@@ -8,6 +8,7 @@ import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
 import { sources } from "../kit/gadget.ts";
 import { makeAppend, treeOf } from "../model/append.ts";
+import { chooseOrigin, makeOrigin } from "../model/origin.ts";
 import { choosePayment, makePayment } from "../model/payment.ts";
 import { Random } from "../model/random.ts";
 import { makeRange } from "../model/range.ts";
@@ -24,6 +25,7 @@ const CASES = {
     () => makeWithdrawal(chooseWithdrawal(random, { depth: 1, inputs: 3, enabled: 2 })),
   ],
   note_append: ["NoteAppend(10)", "NoteAppend(3)", () => makeAppend(treeOf(3, 77), 77n, [1n, 2n, 3n], 99n)],
+  origin: ["Origin(10)", "Origin(2)", () => makeOrigin(chooseOrigin(random, { depth: 2 }))],
 } as const;
 
 async function openSignals(all: Sources, name: keyof typeof CASES): Promise<string[]> {

@@ -19,11 +19,12 @@ describe("the circuits and circuits.json", function () {
 
   it("stays within the promised sizes", async () => {
     const counts = await Promise.all(circuitNames.map(async (name) => (await Circuit.load(name)).entry.constraints));
-    const [payment, range, withdrawal, append] = counts as [number, number, number, number];
+    const [payment, range, withdrawal, append, origin] = counts as [number, number, number, number, number];
     // 8,182 constraints, ten public signals and the constant 1 fit into an FFT domain of 8,192.
     expect(payment).to.be.at.most(8_182);
     expect(range).to.be.at.most(2_750);
     expect(withdrawal).to.be.at.most(42_000);
     expect(append).to.be.at.most(16_000);
+    expect(origin).to.be.at.most(4_676);
   });
 });

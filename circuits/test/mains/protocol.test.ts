@@ -6,6 +6,7 @@ import {
   noteCommitment,
   NoteTree as ProtocolTree,
   prepareAppend,
+  prepareOrigin,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
@@ -16,6 +17,7 @@ import { expect } from "chai";
 import { Circuit } from "../kit/circuit.ts";
 import { sources } from "../kit/gadget.ts";
 import { makeAppend } from "../model/append.ts";
+import { makeOrigin } from "../model/origin.ts";
 import { makePayment } from "../model/payment.ts";
 import { Random } from "../model/random.ts";
 import { makeRange } from "../model/range.ts";
@@ -145,6 +147,24 @@ describe("the protocol package, the model and the circuits agree", function () {
       const modelled = makeAppend(model, BigInt(tree.size), leaves, input.challenge as bigint);
       expect(publicSignals).to.deep.equal(modelled.signals);
       expect(input.leftSiblings).to.deep.equal(modelled.inputs["leftSiblings"]);
+    }
+  });
+
+  agree("on origins", ["origin"], async () => {
+    const circuit = await Circuit.load("origin");
+    for (let round = 0; round < ROUNDS; round++) {
+      const { notes } = pool(1);
+      const note = notes[0] as SpendableNote;
+      const leafIndex = BigInt(note.leafIndex);
+      // In the mask tree, the note's neighbours may be 0.
+      const tree = new Tree(10);
+      tree.set(random.below(40n), random.field());
+      const { amount, blinding, spendingKey } = note;
+      const modelled = makeOrigin({ depth: 10, amount, blinding, spendingKey, leafIndex, tree });
+      const path = { leafIndex: note.leafIndex, pathChildren: tree.path(leafIndex) };
+      const { input, publicSignals } = prepareOrigin({ note, path, maskRoot: tree.root });
+      await circuit.accept({ inputs: input, signals: publicSignals });
+      expect(publicSignals).to.deep.equal(modelled.signals);
     }
   });
 });

@@ -4,6 +4,7 @@ import { curveAttacks } from "./curve.ts";
 import { elgamalAttacks } from "./elgamal.ts";
 import { hashAttacks } from "./hashes.ts";
 import { merkleAttacks } from "./merkle.ts";
+import { originAttacks } from "./origin.ts";
 import { paymentAttacks } from "./payment.ts";
 import { poseidonAttacks } from "./poseidon.ts";
 import { rangeAttacks } from "./range.ts";
@@ -24,4 +25,5 @@ export const attacks: readonly Attack[] = [
   ...paymentAttacks,
   ...rangeAttacks,
   ...withdrawalAttacks,
+  ...originAttacks,
 ];

@@ -95,6 +95,11 @@ export const merkleAttacks: readonly Attack[] = [
     inputs: () => own(PLACE, { amount: AMOUNT + 1n }),
     harm: (read) => read("root") === pool.root && read("amount") !== AMOUNT,
   }),
+  spent("spent_note.commitment", "an empty leaf as a note", {
+    ...swap("commitment <-- cut0.commitment", "commitment <-- 0"),
+    inputs: () => own(0n),
+    harm: (read) => read("root") === pool.root && read("commitment") === 0n,
+  }),
   spent("spent_note.index", "an index beyond the tree, which gives a note a second nullifier", {
     ...swap("cut0.value <-- leafIndex", "cut0.value <-- leafIndex % 8"),
     inputs: () => own(PLACE + 8n),

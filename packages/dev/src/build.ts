@@ -12,10 +12,12 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "circuits elgamal_range": 6,
   "circuits withdrawal": 75,
   "circuits note_append": 40,
+  "circuits origin": 10,
   "keys payment": 5,
   "keys elgamal_range": 2,
   "keys withdrawal": 12,
   "keys note_append": 4,
+  "keys origin": 3,
   contracts: 60,
   packages: 25,
 };

@@ -210,6 +210,15 @@ export const PROTOCOL_ERRORS = {
     means: "The tree holds another commitment at the index of the note to be spent.",
     cause: "The local tree is older than the note, or was built from another pool's events.",
   },
+  NOTE_NOT_IN_SET: {
+    means: "The curator's set does not contain the note, so its origin cannot be shown. Details: `leafIndex`.",
+    cause: "The curator refused the note or has not accepted it yet, or the mask tree is older than the note.",
+    exit: "refused",
+  },
+  INVALID_MASK_PATH: {
+    means: "A path in a curator's mask tree does not lead from the note to the mask root.",
+    cause: "The path and the root belong to different heads of the curator, or the path is another leaf's.",
+  },
   INSUFFICIENT_NOTES: {
     means: "The notes are worth less than the amount to be paid. Details: `missing`.",
     cause: "The chosen notes do not add up to the amount, often because others wait for confirmations.",

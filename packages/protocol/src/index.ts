@@ -192,6 +192,7 @@ export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export type { PermuteMany } from "./poseidon/permutation.ts";
 export { type PoseidonRecurrence, poseidonRecurrence } from "./poseidon/recurrence.ts";
 export { type AppendArguments, type AppendInputs, prepareAppend } from "./prepare/append.ts";
+export { type OriginArguments, type OriginInputs, prepareOrigin } from "./prepare/origin.ts";
 export { type PaymentArguments, type PaymentInputs, preparePayment, withResource } from "./prepare/payment.ts";
 export { prepareRange, type RangeArguments } from "./prepare/range.ts";
 export type { CircuitInput, CircuitValue, SpendableNote, Statement } from "./prepare/types.ts";

@@ -11,6 +11,7 @@ import {
   type Point,
   paymentSignals,
   prepareAppend,
+  prepareOrigin,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
@@ -19,6 +20,7 @@ import {
   withdrawalPadContext,
   withdrawalSignals,
 } from "../src/index.ts";
+import { maskTree } from "./support/mask-tree.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vectors {
@@ -49,6 +51,8 @@ interface Vectors {
     publicSignals: bigint[];
     digest: Bytes32;
   };
+  mask: bigint[];
+  origin: bigint[];
   authorization: { ownerTags: bigint[]; amounts: bigint[]; salt: Bytes32; nonce: Bytes32 };
   queueChain: Bytes32;
 }
@@ -106,6 +110,13 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     const { amount: price, scalar } = known.payment;
     const range = prepareRange({ recipient: address, amount: price, scalar, lowerBound, upperBound });
     expect(range.publicSignals).to.deep.equal(known.range);
+  });
+
+  it("prepares the signals of the spent note's origin in a set of some of the leaves", () => {
+    const set = Object.fromEntries(known.mask.flatMap((leaf, i) => (leaf === 0n ? [] : [[i, leaf]])));
+    const { publicSignals } = prepareOrigin({ note, ...maskTree(set, leafIndex) });
+    expect(publicSignals).to.deep.equal(known.origin);
+    expect(publicSignals[1]).to.equal(paid.nullifier);
   });
 
   it("lets the recipient read its note, and the payer its change, from the event", () => {

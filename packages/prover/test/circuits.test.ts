@@ -10,7 +10,7 @@ const BUILD = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
 
 const VARIANTS = process.env["SOTTO_LONG"] === "1" ? 50 : 3;
 
-describe("the four circuits, under the compiled-in lock", function () {
+describe("all circuits, under the compiled-in lock", function () {
   slow(this, "a circuit is compiled, and proofs made");
   let artifacts: Artifacts;
   let verifier: Verifier;
@@ -23,7 +23,7 @@ describe("the four circuits, under the compiled-in lock", function () {
     prepared = statements();
   });
 
-  for (const name of ["payment", "elgamal_range", "withdrawal", "note_append"]) {
+  for (const name of ["payment", "elgamal_range", "withdrawal", "note_append", "origin"]) {
     it(`${name}: the fast engine proves the prepared signals`, async () => {
       const { input, publicSignals } = prepared[name]!;
       const made = await createProver({ artifacts, engine: fastEngine() }).prove(name, input);

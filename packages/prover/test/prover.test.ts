@@ -82,5 +82,7 @@ describe("provers and verifiers of named circuits", function () {
     // A root of 0 contradicts the path, so there is no witness.
     await expectRejected("WITNESS_REFUSED", () => prover.prepare("payment", input, "root"));
     await expectRejected("INPUT_INVALID", () => prover.prepare("payment", input, "resourceURL"));
+    // The mask root of an origin is computed from its path, so no other root has a witness.
+    await expectRejected("WITNESS_REFUSED", () => prover.prepare("origin", statements(1).origin.input, "maskRoot"));
   });
 });

@@ -1,10 +1,12 @@
 import {
   amountBounds,
   type CircuitInput,
+  type CircuitName,
   deriveKeys,
   NoteTree,
   noteCommitment,
   prepareAppend,
+  prepareOrigin,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
@@ -16,8 +18,8 @@ const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const DEPLOYMENT = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const NOTES = 100;
 
-/** Inputs of the four circuits by name: a payment of 1.25 from a tree of 100 notes, and matching inputs of the others. */
-export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", CircuitInput> {
+/** Inputs of all circuits by name: a payment of 1.25 from a tree of 100 notes, and matching inputs of the others. */
+export function benchInputs(): Record<CircuitName, CircuitInput> {
   const payer = deriveKeys(randomSeed(), DEPLOYMENT);
   const merchant = deriveKeys(randomSeed(), DEPLOYMENT);
   const notes = Array.from({ length: NOTES }, (_, leafIndex) => {
@@ -28,10 +30,11 @@ export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal"
   const tree = new NoteTree(notes.map(({ commitment }) => commitment));
   const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0), wallet: WALLET };
   const amount = 1_250_000n;
+  const note = notes[42]!;
   const payment = preparePayment({
     ...DEPLOYMENT,
     tree,
-    note: notes[42]!,
+    note,
     changeKey: payer.changeKey,
     nonceKey: payer.nonceKey,
     changeTag: payer.ownerTag(0),
@@ -58,5 +61,6 @@ export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal"
     elgamal_range: prepareRange({ recipient, amount, scalar: payment.scalar, ...amountBounds(amount) }).input,
     withdrawal: withdrawal.input,
     note_append: prepareAppend({ ...DEPLOYMENT, tree, leaves }).input,
+    origin: prepareOrigin({ note, path: tree.path(note.leafIndex), maskRoot: tree.root }).input,
   };
 }

@@ -7,8 +7,8 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", ".
 export const circuitsFolder = join(root, "circuits");
 export const buildFolder = join(circuitsFolder, "build");
 
-/** The four circuits, in the order of every table. Each has a main in circuits/NAME.circom. */
-export const circuitNames = ["payment", "elgamal_range", "withdrawal", "note_append"] as const;
+/** The circuits, in the order of every table. Each has a main in circuits/NAME.circom. */
+export const circuitNames = ["payment", "elgamal_range", "withdrawal", "note_append", "origin"] as const;
 export type CircuitName = (typeof circuitNames)[number];
 
 /** Paths of all files built for one circuit; `folder` need not exist yet. */

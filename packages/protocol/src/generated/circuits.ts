@@ -71,6 +71,16 @@ export const CIRCUITS = {
       { name: "evaluation", offset: 2, size: 1 },
     ],
   },
+  origin: {
+    template: "Origin",
+    constraints: 4675,
+    signalCount: 2,
+    publicSignalCount: 2,
+    publicSignals: [
+      { name: "maskRoot", offset: 0, size: 1 },
+      { name: "nullifier", offset: 1, size: 1 },
+    ],
+  },
 } as const;
 
 /** The name of a circuit. */
@@ -110,6 +120,10 @@ export const SIGNAL_POSITIONS = {
     newRoot: 0,
     challenge: 1,
     evaluation: 2,
+  },
+  origin: {
+    maskRoot: 0,
+    nullifier: 1,
   },
 } as const;
 
@@ -179,6 +193,14 @@ export interface NoteAppendSignals<Word = bigint> {
   readonly evaluation: Word;
 }
 
+/** The signals of Origin. */
+export interface OriginSignals<Word = bigint> {
+  /** root of a curator's mask tree, which contains the note. */
+  readonly maskRoot: Word;
+  /** Poseidon3 (domain 2) of spending key, commitment, leaf index: the nullifier with which the note is spent. */
+  readonly nullifier: Word;
+}
+
 /** The signals of each circuit by name. */
 export interface CircuitSignals<Word = bigint> {
   /** 10 field elements. */
@@ -189,6 +211,8 @@ export interface CircuitSignals<Word = bigint> {
   readonly withdrawal: WithdrawalSignals<Word>;
   /** 3 field elements. */
   readonly note_append: NoteAppendSignals<Word>;
+  /** 2 field elements. */
+  readonly origin: OriginSignals<Word>;
 }
 
 export interface PaymentInput {
@@ -301,6 +325,23 @@ export interface NoteAppendInput {
   readonly leftSiblings: readonly (readonly bigint[])[];
 }
 
+export interface OriginInput {
+  /** root of a curator's mask tree, which contains the note. */
+  readonly maskRoot: bigint;
+  /** Poseidon3 (domain 2) of spending key, commitment, leaf index: the nullifier with which the note is spent. */
+  readonly nullifier: bigint;
+  /** spending key of the note, a field element. */
+  readonly spendingKey: bigint;
+  /** token base units of the note; not range-checked, because the commitment opens to one amount only. */
+  readonly amount: bigint;
+  /** blinding of the note. */
+  readonly blinding: bigint;
+  /** index of the note in the pool's tree and in the mask tree, 30 bits. */
+  readonly leafIndex: bigint;
+  /** [10][8]: as in payment, but of the mask tree. Level 0 has the leaves, level k the children of the path's node at level k + 1; the child at (leaf index >> 3k) mod 8 is the path's own node at level k. */
+  readonly pathChildren: readonly (readonly bigint[])[];
+}
+
 /** The witness input of each circuit. */
 export interface CircuitInputs {
   /** The public signals and 13 private inputs. */
@@ -311,4 +352,6 @@ export interface CircuitInputs {
   readonly withdrawal: WithdrawalInput;
   /** The public signals and 3 private inputs. */
   readonly note_append: NoteAppendInput;
+  /** The public signals and 5 private inputs. */
+  readonly origin: OriginInput;
 }

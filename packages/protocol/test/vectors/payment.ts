@@ -105,6 +105,10 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
   const withdrawalChallenge = oracle.keccakField(["uint256", "bytes32"], [statementHash, withdrawalDigest]);
   const withdrawalEvaluation = statement.reduce((sum, word, i) => sum + word * withdrawalChallenge ** BigInt(i), 0n);
 
+  // The set of a curator that accepts every third leaf, among them the spent one.
+  const mask = leaves.map((leaf, i) => (i % 3 === leafIndex % 3 ? leaf : 0n));
+  const origin = [oracle.treeRoot(mask), nullifier];
+
   const tags = [spentTag, changeTag];
   const salt = `0x${"5a".repeat(32)}`;
   const authorizationNonce = oracle.keccak(["uint256[]", "uint64[]", "bytes32"], [tags, [1n, 2n], salt]);
@@ -136,6 +140,8 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
       publicSignals: [statementHash, withdrawalChallenge, withdrawalEvaluation % oracle.P],
       digest: withdrawalDigest,
     },
+    mask,
+    origin,
     authorization: { ownerTags: tags, amounts: [1n, 2n], salt, nonce: authorizationNonce },
     queueChain: oracle.keccak(["bytes32", "uint256"], [`0x${"00".repeat(32)}`, recipientNote]),
   };

@@ -30,6 +30,12 @@ export const ARTIFACTS_LOCK = {
       vkey: "4007f05f398bbafabd100fc3b898193550a5cc26a8c147c86bec5d6c1096b918",
       verifier: "d26a3a6100d2770663d1fc262816067a65588031ab5d2b7b22c56fd23f6f53e3",
     },
+    origin: {
+      r1cs: "9515f0d6f9acc6f5bd90fb46aac9eae8e54995368e213b14202a3e0e7953b1cd",
+      wasm: "812a3c8180f12707e8db32236e8fe6a826bbc6dfadde8a08be794a8ebfb50e68",
+      zkey: "704b719fbcc37565bd764badfba120474569746949dc6e64b377f9c0768f8096",
+      vkey: "a68320596ffc89105b3644f363475a5a88d175e277bcd1c7394ee94e8cf49b98",
+    },
   },
 } as const;
 

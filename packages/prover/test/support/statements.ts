@@ -1,10 +1,12 @@
-/** True statements for the four circuits, prepared by the protocol package. */
+/** True statements for all circuits, prepared by the protocol package. */
 import {
   type CircuitInput,
+  type CircuitName,
   deriveKeys,
   NoteTree,
   noteCommitment,
   prepareAppend,
+  prepareOrigin,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
@@ -22,7 +24,7 @@ const PRICE = 1_000_000n;
 const DEPLOYMENT = { chainId: 31337n, pool: POOL };
 
 /** @param variant selects other keys, notes and amounts */
-export function statements(variant = 0): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
+export function statements(variant = 0): Record<CircuitName, Statement> {
   const payer = deriveKeys(new Uint8Array(32).fill(2 * variant + 1), DEPLOYMENT);
   const merchant = deriveKeys(new Uint8Array(32).fill(2 * variant + 2), DEPLOYMENT);
   const notes = Array.from({ length: 9 }, (_, index) => {
@@ -32,10 +34,11 @@ export function statements(variant = 0): Record<"payment" | "elgamal_range" | "w
   });
   const tree = new NoteTree(notes.map(({ commitment }) => commitment));
   const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0), wallet: WALLET };
+  const note = notes[(variant + 4) % 8]!;
   const payment = preparePayment({
     ...DEPLOYMENT,
     tree,
-    note: notes[(variant + 4) % 8]!,
+    note,
     changeKey: payer.changeKey,
     nonceKey: payer.nonceKey,
     changeTag: payer.ownerTag(0),
@@ -70,5 +73,7 @@ export function statements(variant = 0): Record<"payment" | "elgamal_range" | "w
       tree,
       leaves: Array.from({ length: 64 }, (_, index) => BigInt(index + 1)),
     }),
+    // A curator that accepts every note of the pool: its mask tree is the pool's tree.
+    origin: prepareOrigin({ note, path: tree.path(note.leafIndex), maskRoot: tree.root }),
   };
 }

@@ -73,6 +73,8 @@ export async function openCatalog(folder: string, name: string): Promise<Catalog
   const verificationKeys: Record<string, unknown> = {};
   const buffer = new Uint8Array(READ_BYTES);
   for (const [name, description] of Object.entries(CIRCUITS)) {
+    // The keys of a set are older than a circuit that was added later.
+    if (!Object.hasOwn(lock.circuits, name)) continue;
     const files: Partial<Record<FileKind, ArtifactFile>> = {};
     for (const kind of FILE_KINDS) {
       const sha256 = lock.circuits[name]?.[kind];

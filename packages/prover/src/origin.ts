@@ -1,0 +1,44 @@
+/**
+ * Entry `@sotto/prover/origin`: proves and verifies that a note is in a curator's set. It imports the hashes of
+ * @sotto/protocol, which a process that proves other statements loads only if it uses them.
+ */
+import type { ProveOptions } from "@sotto/groth16";
+import { type OriginArguments, prepareOrigin } from "@sotto/protocol";
+import type { Prover } from "./prover.ts";
+import type { Verifier } from "./verifier.ts";
+
+/** A proof that the note with this nullifier is in the set with this mask root. It shows nothing else of the note. */
+export interface OriginProof {
+  /** Root of the curator's mask tree, a field element. The verifier must know that the curator published it. */
+  readonly maskRoot: bigint;
+  /** Nullifier of the note, a field element. The verifier must compare it with the payment's or the withdrawal's. */
+  readonly nullifier: bigint;
+  /** Eight decimal strings in the wire's order. */
+  readonly proof: readonly string[];
+}
+
+/**
+ * Proves an origin. Nothing in the proof depends on a payment, so a wallet makes it when the curator publishes a root,
+ * and uses it in any number of requests.
+ * @param prover needs the files of the circuit origin, and reads them before the first of these proofs
+ * @throws SottoError NOTE_NOT_IN_SET, INVALID_MASK_PATH, the codes of malformed arguments, and those of `Prover.prove`
+ */
+export async function proveOrigin(
+  prover: Pick<Prover, "prove">,
+  origin: OriginArguments,
+  options: ProveOptions = {},
+): Promise<OriginProof> {
+  const { input, maskRoot, nullifier } = prepareOrigin(origin);
+  const { proof } = await prover.prove("origin", input, options);
+  return { maskRoot, nullifier, proof };
+}
+
+/**
+ * Checks the proof only. Whoever calls it must also check that the curator published `maskRoot`, and that `nullifier` is
+ * the one of the payment or the withdrawal in question: without the second check, any note in the set vouches for it.
+ * @throws SottoError PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE, CIRCUIT_UNKNOWN
+ */
+export async function verifyOrigin(verifier: Pick<Verifier, "verify">, origin: OriginProof): Promise<boolean> {
+  const { maskRoot, nullifier, proof } = origin;
+  return verifier.verify("origin", proof, [maskRoot, nullifier].map(String));
+}
