@@ -88,6 +88,7 @@ export const GROUPS: readonly Group[] = [
     text: "Protocol",
     files: [
       "docs/protocol.md",
+      "docs/origins.md",
       "docs/interface.md",
       "docs/circuits.md",
       "docs/properties.md",

@@ -210,7 +210,7 @@ export const PROTOCOL_ERRORS = {
     means: "The tree holds another commitment at the index of the note to be spent.",
     cause: "The local tree is older than the note, or was built from another pool's events.",
   },
-  NOTE_NOT_IN_SET: {
+  NOTE_NOT_IN_MASK: {
     means: "The curator's set does not contain the note, so its origin cannot be shown. Details: `leafIndex`.",
     cause: "The curator refused the note or has not accepted it yet, or the mask tree is older than the note.",
     exit: "refused",

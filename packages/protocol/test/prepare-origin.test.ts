@@ -64,14 +64,14 @@ describe("prepareOrigin", () => {
   it("refuses a note that the set does not have", () => {
     const without = maskTree({ 7: 8n }, place);
     const error = expectCode(
-      "NOTE_NOT_IN_SET",
+      "NOTE_NOT_IN_MASK",
       () => prepareOrigin({ ...shown, ...without }),
       /does not have the note/,
     );
     expect(error.details).to.deep.equal({ leafIndex: place });
     const changed = (change: object) => () => prepareOrigin({ ...shown, note: { ...shown.note, ...change } });
     for (const change of [{ amount: 5_001n }, { blinding: 7n }, { spendingKey: payer.spendingKey(1) }])
-      expectCode("NOTE_NOT_IN_SET", changed(change), /another note/);
+      expectCode("NOTE_NOT_IN_MASK", changed(change), /another note/);
   });
 
   it("refuses a path that leads elsewhere, on every level", () => {

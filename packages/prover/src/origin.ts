@@ -21,7 +21,7 @@ export interface OriginProof {
  * Proves an origin. Nothing in the proof depends on a payment, so a wallet makes it when the curator publishes a root,
  * and uses it in any number of requests.
  * @param prover needs the files of the circuit origin, and reads them before the first of these proofs
- * @throws SottoError NOTE_NOT_IN_SET, INVALID_MASK_PATH, the codes of malformed arguments, and those of `Prover.prove`
+ * @throws SottoError NOTE_NOT_IN_MASK, INVALID_MASK_PATH, the codes of malformed arguments, and those of `Prover.prove`
  */
 export async function proveOrigin(
   prover: Pick<Prover, "prove">,

@@ -63,7 +63,7 @@ describe("origins", function () {
         return prover.prove(circuit, ...rest);
       },
     };
-    const error = await expectRejected("NOTE_NOT_IN_SET", () => proveOrigin(recording, originOf(0, [9n, leaves[1]!])));
+    const error = await expectRejected("NOTE_NOT_IN_MASK", () => proveOrigin(recording, originOf(0, [9n, leaves[1]!])));
     assert.notInclude(`${error.message}${JSON.stringify(error.details)}`, String(payer.spendingKey(0)));
     const foreign = { ...originOf(0), maskRoot: originOf(0, [leaves[0]!]).maskRoot };
     await expectRejected("INVALID_MASK_PATH", () => proveOrigin(recording, foreign));

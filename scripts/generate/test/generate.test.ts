@@ -90,6 +90,14 @@ describe("generated sources", function () {
     expect(TREE_CAPACITY).to.equal(8 ** (TREE_DEPTH as number));
   });
 
+  it("contain constants for contracts of each circuit but origin, which is verified off chain", async () => {
+    const { content } = await generateConstants();
+    const named = [...content.matchAll(/constant (\w+)_PUBLIC_SIGNALS/g)].map(([, name]) => name?.toLowerCase());
+    const circuits = Object.keys(readCircuitTable());
+    expect(circuits).to.include("origin");
+    expect(named).to.deep.equal(circuits.filter((name) => name !== "origin"));
+  });
+
   it("contain the hashes of artifacts.lock.json", async () => {
     const { ARTIFACTS_LOCK } = await load(generateLock, folder);
     expect(ARTIFACTS_LOCK).to.deep.equal(readLock());

@@ -10,7 +10,7 @@ import {
   shownSignals,
   signalCount,
 } from "../circuits/circuits-json.ts";
-import { root } from "../circuits/paths.ts";
+import { type CircuitName, root } from "../circuits/paths.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 export interface NamedConstant {
@@ -42,6 +42,12 @@ export function treeConstants(table: CircuitTable): NamedConstant[] {
 const upper = (name: string): string => name.replace(/([A-Z])/g, "_$1").toUpperCase();
 const hex = (value: number): string => `0x${value.toString(16).padStart(2, "0")}`;
 const define = (name: string, value: number | string): string => `uint256 constant ${name} = ${value};\n`;
+
+/**
+ * The circuits that the contracts have constants for. The chain verifies no origins and no amount proofs; to remove the
+ * constants of the latter would change the metadata hash of every contract.
+ */
+const IN_CONTRACTS: readonly CircuitName[] = ["payment", "elgamal_range", "withdrawal", "note_append"];
 
 /** Words of a verification key before its points IC: alpha, beta, gamma and delta. */
 const KEY_WORDS_BEFORE_IC = 14;
@@ -81,7 +87,10 @@ export async function generateConstants(): Promise<GeneratedFile> {
   const sizes = treeConstants(table).map(
     ({ name, value, description }) => `/// @dev ${description}.\n${define(name, value)}`,
   );
-  const circuits = Object.entries(table).map(([name, circuit]) => circuitConstants(name, circuit));
+  const circuits = IN_CONTRACTS.flatMap((name) => {
+    const circuit = table[name];
+    return circuit === undefined ? [] : [circuitConstants(name, circuit)];
+  });
   return { path: libraryPath("CircuitConstants.sol"), content: solidity([...sizes, ...circuits].join("\n")) };
 }
 

@@ -27,7 +27,7 @@ export interface OriginInputs extends Statement<"origin"> {
 
 /**
  * The origin circuit's input and public signals: the note with this nullifier is in the set with this mask root.
- * @throws SottoError NOTE_NOT_IN_SET (details.leafIndex), INVALID_MASK_PATH and the codes of malformed arguments
+ * @throws SottoError NOTE_NOT_IN_MASK (details.leafIndex), INVALID_MASK_PATH and the codes of malformed arguments
  */
 export function prepareOrigin(args: OriginArguments): OriginInputs {
   assertObject(args, "the origin");
@@ -41,7 +41,7 @@ export function prepareOrigin(args: OriginArguments): OriginInputs {
   if (leaf !== commitment) {
     const found =
       leaf === 0n ? "0: the set does not have the note" : "another note: check amount, blinding, key and index";
-    fail("NOTE_NOT_IN_SET", `leaf ${leafIndex} of the mask tree is ${found}`, { leafIndex });
+    fail("NOTE_NOT_IN_MASK", `leaf ${leafIndex} of the mask tree is ${found}`, { leafIndex });
   }
   assertLeadsTo(maskRoot, pathChildren, leafIndex);
   const publicInput = { maskRoot, nullifier: nullifier(spendingKey, commitment, leafIndex) };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CIRCUITS } from "@sotto/protocol";
-import { type Artifacts, loadArtifacts, setFolder } from "@sotto/prover";
+import { type Artifacts, type ArtifactsLock, loadArtifacts, lockOf, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors.ts";
 import { type CompressedFile, findCompressed } from "./compressed.ts";
 
@@ -62,18 +62,22 @@ const READ_BYTES = 1 << 20;
 const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 
 /**
- * Reads the artifacts and compares every file with the lock of the set, which is compiled in.
+ * Reads the artifacts and compares every file with the lock of the set, which is compiled in. A circuit that is newer than
+ * the set is left out.
  * @param name the name of the set
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and other loading errors
  */
-export async function openCatalog(folder: string, name: string): Promise<Catalog> {
-  const { lock, set }: Artifacts = await loadArtifacts({ folder, set: name });
+export async function openCatalog(
+  folder: string,
+  name: string,
+  pinned: ArtifactsLock = lockOf(name),
+): Promise<Catalog> {
+  const { lock, set }: Artifacts = await loadArtifacts({ folder, lock: pinned });
   const circuits = new Map<string, Circuit>();
   const byHash = new Map<string, ArtifactFile>();
   const verificationKeys: Record<string, unknown> = {};
   const buffer = new Uint8Array(READ_BYTES);
   for (const [name, description] of Object.entries(CIRCUITS)) {
-    // The keys of a set are older than a circuit that was added later.
     if (!Object.hasOwn(lock.circuits, name)) continue;
     const files: Partial<Record<FileKind, ArtifactFile>> = {};
     for (const kind of FILE_KINDS) {
