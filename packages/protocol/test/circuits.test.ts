@@ -7,12 +7,14 @@ import {
   NoteTree,
   noteCommitment,
   prepareAppend,
+  prepareOrigin,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
   type Statement,
 } from "../src/index.ts";
 import { DEPLOYMENT } from "./support/deployment.ts";
+import { maskTree } from "./support/mask-tree.ts";
 
 /*
  * The compiled circuits (made by pnpm build) accept the inputs that this package prepares, and compute the same public
@@ -47,7 +49,7 @@ describe("the circuits accept prepared statements", () => {
     { leafIndex: 511, held: MAX_AMOUNT, paid: 1n, scalar: undefined },
   ];
   for (const { leafIndex, held, paid, scalar } of cases) {
-    it(`for a payment of ${paid} out of ${held} at leaf ${leafIndex}, and its range proof`, async () => {
+    it(`for a payment of ${paid} out of ${held} at leaf ${leafIndex}, its range proof and its origin`, async () => {
       const { tree, note } = treeWith(leafIndex, held);
       const prepared = preparePayment({
         ...deployment,
@@ -66,6 +68,9 @@ describe("the circuits accept prepared statements", () => {
       const upperBound = paid === MAX_AMOUNT ? paid : paid + paid / 10n;
       const range = { recipient, amount: paid, scalar: prepared.scalar, lowerBound: paid, upperBound };
       await expectAccepted("elgamal_range", prepareRange(range));
+      // A curator that accepts this note only.
+      const origin = { note, ...maskTree({ [leafIndex]: tree.leaf(leafIndex) }, leafIndex) };
+      await expectAccepted("origin", prepareOrigin(origin));
     });
   }
 
