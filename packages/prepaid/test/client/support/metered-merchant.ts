@@ -13,6 +13,8 @@ import {
   chargeOf,
   decodePrepaidHeader,
   encodeMeteredOffer,
+  encodePrepaidKeyFile,
+  encodeReceiptKeyFile,
   encodeSignedSchedule,
   epochOf,
   formatChangeAnswer,
@@ -42,6 +44,8 @@ import {
   swapRecipes,
   tokenIdHash,
   verifyChangeClaim,
+  type WirePrepaidKeyFile,
+  type WireReceiptKeyFile,
 } from "../../../src/index.ts";
 import { newPair, PAIRS, type Pair, PrepaidMerchant, sign, signedSchedule } from "./merchant.ts";
 import { ORIGIN, PrepaidWorld } from "./world.ts";
@@ -85,6 +89,9 @@ export class MeteredMerchant extends PrepaidMerchant {
   status = 200;
   /** Changes a receipt before it is signed. */
   forge: (receipt: ChargeReceipt) => ChargeReceipt = (receipt) => receipt;
+
+  /** Answers requests that show a token, claims and swaps in place of this merchant. */
+  server: ((seen: Seen) => Promise<Response>) | undefined;
 
   static override async open(world: World, owner: Wallet, origin: string): Promise<MeteredMerchant> {
     const merchant = new MeteredMerchant(await newIdentity(world, owner, origin));
@@ -134,6 +141,8 @@ export class MeteredMerchant extends PrepaidMerchant {
   protected override async answer(seen: Seen): Promise<Response> {
     const [path = ""] = seen.target.split("?");
     if (path === PREPAID_TERMS_PATH) return new Response(formatTermsAnswer(this.terms));
+    const isServers = [PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH].includes(path) || seen.headers.has(PREPAID_HEADER);
+    if (isServers && this.server !== undefined) return this.server(seen);
     if (path === PREPAID_CHANGE_PATH) return this.#change(new TextDecoder().decode(seen.body));
     if (path === PREPAID_SWAP_PATH) return this.#swap(new TextDecoder().decode(seen.body));
     const token = seen.headers.get(PREPAID_HEADER);
@@ -222,6 +231,22 @@ export class MeteredMerchant extends PrepaidMerchant {
       this.swaps.set(hash, this.#sign(request.batch, recipe.receive, request.epoch));
     }
     return new Response(formatSwapAnswer(this.swaps.get(hash)!));
+  }
+
+  /** The secrets of a real server of this merchant, which the options of its methods take. */
+  secrets(): { readonly keys: WirePrepaidKeyFile; readonly receiptKeys: WireReceiptKeyFile } {
+    const { origin } = this;
+    const epochs = SECRETS.map((_, month) => laterEpoch(this.schedules[0]!.schedule.firstEpoch, month));
+    const keys = KEYS.flatMap((pairs, month) =>
+      pairs.map(({ secret }, i) => {
+        const privateKey = String(secret.export({ type: "pkcs8", format: "pem" }));
+        return { epoch: epochs[month]!, value: VALUES[i]!, privateKey };
+      }),
+    );
+    return {
+      keys: encodePrepaidKeyFile({ origin, keys }),
+      receiptKeys: encodeReceiptKeyFile({ origin, keys: SECRETS.map((secret, i) => ({ epoch: epochs[i]!, secret })) }),
+    };
   }
 
   /** What was charged so far. */
