@@ -15,7 +15,12 @@ import { PrepaidStore, type Progress } from "./store.ts";
 
 const TICK_MS = 10_000;
 /** One transaction for all commits that arrived while the previous one ran. */
-const COMMITS = { size: 50, running: 1, early: 50 };
+const SHARED = { size: 50, running: 1, early: 50 };
+/**
+ * PostgreSQL locks each token as a swap spends it, in the order of tokens. Two swaps in one transaction would break this
+ * order, and someone who shows their tokens at the same time could make the transaction of other payers a victim of a deadlock.
+ */
+const ALONE = { size: 1, running: 1, early: 1 };
 
 /** A commit that waits. */
 interface Commit {
@@ -63,7 +68,7 @@ export class Prepaid {
   readonly #timer: NodeJS.Timeout;
   #ticking: Promise<void> = Promise.resolve();
   #guarding: Promise<unknown> = Promise.resolve();
-  readonly #commits = new Batches<Commit>(COMMITS, (batch) => this.#commit(batch));
+  readonly #commits: Batches<Commit>;
   readonly #beforeClose: (() => Promise<void>)[] = [];
   /** `redemption.spent` at the last tick. */
   #spent = 0;
@@ -76,6 +81,7 @@ export class Prepaid {
     this.keyring = keyring;
     this.challengeDigest = challengeDigest;
     this.store = store;
+    this.#commits = new Batches(store.file === undefined ? ALONE : SHARED, (batch) => this.#commit(batch));
     this.signer = new Signer(workers);
     this.redemption = new Redemption({ keyring, store, challengeDigest, clock, onError });
     this.#parts = parts;
