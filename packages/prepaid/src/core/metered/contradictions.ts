@@ -47,6 +47,7 @@ export type Contradiction =
       readonly kind: "terms";
       readonly terms: readonly [MeteredTerms, MeteredTerms];
       readonly epoch: string;
+      /** The routes that contradict each other; undefined if the receipt keys do. */
       readonly routes?: readonly [MeteredRouteRule, MeteredRouteRule] | undefined;
     };
 
