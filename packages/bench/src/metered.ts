@@ -298,6 +298,9 @@ async function payUntilServed(payer: Payer, url: string, mortal: MortalServer): 
       if (attempt === MAX_ATTEMPTS) throw error;
       if (error instanceof PrepaidError && error.code === "PREPAID_STOPPED") await payer.resume();
       await mortal.running();
+      // Claims that a killed server did not answer are asked again only after a pause; another kill may interrupt this too.
+      if (error instanceof PrepaidError && error.code === "PREPAID_CHANGE_PENDING")
+        await payer.settle().catch(() => undefined);
     }
 }
 

@@ -1,5 +1,5 @@
 // Metered credit of the client, against a merchant in memory with real keys and checks.
-import { expectRejected } from "@sotto/test-kit/rejection";
+import { anyRejection, expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
 import { expect } from "chai";
@@ -424,6 +424,21 @@ describe("a metered route", function () {
     scene.merchant.misbehave = () => undefined;
     expect((await merge()).charges).to.have.length(32);
     await (await pay(`${ORIGIN}/33`)).text();
+  });
+
+  it("is waited for if it answers the claims of many requests soon", async () => {
+    await scene.buy();
+    noChange("METERED_RUNNING");
+    const pay = paying({ buy: false });
+    await Promise.all(Array.from({ length: 32 }, async (_, i) => (await pay(`${ORIGIN}/${i}`)).text()));
+    await owed(32);
+    const waiting = pay(`${ORIGIN}/last`);
+    const leaving = new AbortController();
+    const left = pay(`${ORIGIN}/left`, { signal: leaving.signal });
+    leaving.abort(new Error("enough"));
+    expect((await anyRejection(left)) as Error).to.have.property("message", "enough");
+    scene.merchant.misbehave = () => undefined;
+    expect((await waiting).status).to.equal(200);
   });
 
   it("owes the change until its month has ended, also if it says that it has", async () => {

@@ -32,6 +32,9 @@ import { Terms } from "./terms.ts";
 const MAX_RETRIES = 2;
 /** How many requests a merchant may owe a receipt or change for which it was asked: so many of its streams can run at once. */
 const MAX_OWED = 32;
+/** How long a request waits while so many are owed, ms: an honest server answers their claims soon. */
+const MAX_WAIT_MS = 5_000;
+const POLL_MS = 50;
 /** How long it may owe each of them, ms. A request runs for at most an hour. */
 const MAX_OWED_MS = 2 * 3_600_000;
 /** How many requests it may owe the change for longer than this, ms, after it has signed their receipts. */
@@ -121,7 +124,7 @@ export class Metered {
     const { origin } = url;
     // A single payment would give no change, to a merchant that may have kept some.
     this.#book.assertNotStopped(origin);
-    this.#assertChangeArrives(origin);
+    await this.#assertChangeArrives(origin, call.signal);
     const rule = await this.#terms.agreed(challenge, offer, call.method, call.signal);
     const merchant = { origin, wallet: instructions.payment.recipient.wallet };
     const offered = { ...merchant, value: offer.cap, keyId: offer.tokenKeyId };
@@ -148,8 +151,29 @@ export class Metered {
     }
   }
 
-  /** A merchant that withholds change gets no further caps. @throws PrepaidError PREPAID_CHANGE_PENDING */
-  #assertChangeArrives(origin: string): void {
+  /**
+   * A merchant that withholds change gets no further caps.
+   * @throws PrepaidError PREPAID_CHANGE_PENDING; the signal's reason
+   */
+  async #assertChangeArrives(origin: string, signal: AbortSignal | undefined): Promise<void> {
+    const end = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const { count, isWithheld } = this.#owed(origin);
+      if (!isWithheld && count < MAX_OWED) return;
+      if (isWithheld || performance.now() > end)
+        throw new PrepaidError(
+          "PREPAID_CHANGE_PENDING",
+          `${origin} owes the change of ${count === 1 ? "a request" : `${count} requests`}, and is paid nothing until it arrives: run ` +
+            "`sotto prepaid merge`, or give it up with `sotto prepaid drop`",
+          { origin },
+        );
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** Of how many requests a merchant owes the change, and whether it is late with it. */
+  #owed(origin: string): { readonly count: number; readonly isWithheld: boolean } {
     const now = this.#wallet.now();
     // What was not asked for yet is not owed.
     const owed = this.#book.metered
@@ -159,13 +183,7 @@ export class Metered {
       );
     const isLate = owed.some(({ ms }) => ms > MAX_OWED_MS);
     const withheld = owed.filter(({ state, ms }) => state === "claimed" && ms > MAX_CLAIM_MS).length;
-    if (!isLate && withheld < MAX_WITHHELD && owed.length < MAX_OWED) return;
-    throw new PrepaidError(
-      "PREPAID_CHANGE_PENDING",
-      `${origin} owes the change of ${owed.length === 1 ? "a request" : `${owed.length} requests`}, and is paid nothing until it arrives: run ` +
-        "`sotto prepaid merge`, or give it up with `sotto prepaid drop`",
-      { origin },
-    );
+    return { count: owed.length, isWithheld: isLate || withheld >= MAX_WITHHELD };
   }
 
   /**
