@@ -1,6 +1,7 @@
 import { sha384 } from "@noble/hashes/sha2.js";
 import { isBytes } from "@sotto/protocol";
 import { bigIntToBytes, bytesToBigInt, concatBytes, describe, fail } from "@sotto/protocol/extend";
+import { inverses } from "./inverse.ts";
 import { PREPAID_EXPONENT } from "./key.ts";
 
 // RSABSSA-SHA384-PSS-Deterministic of RFC 9474. The arithmetic is not constant-time: it handles blinds only on the
@@ -46,37 +47,7 @@ export function encodePss(message: Uint8Array, salt: Uint8Array, modulus: bigint
   return bytesToBigInt(concatBytes(masked, hash, Uint8Array.of(0xbc)));
 }
 
-/** The inverse of x mod n by the extended Euclidean algorithm; undefined if there is none. */
-function inverse(x: bigint, n: bigint): bigint | undefined {
-  let [a, b, s, t] = [x % n, n, 1n, 0n];
-  while (b !== 0n) {
-    const q = a / b;
-    [a, b, s, t] = [b, a - q * b, t, s - q * t];
-  }
-  if (a !== 1n) return undefined;
-  return s < 0n ? s + n : s;
-}
-
-/** The inverses of all values mod n, from a single inversion (Montgomery's trick). */
-function inverses(values: readonly bigint[], n: bigint): readonly bigint[] {
-  const prefixes: bigint[] = [];
-  let product = 1n;
-  for (const value of values) {
-    prefixes.push(product);
-    product = (product * value) % n;
-  }
-  let rest = inverse(product, n);
-  // Finding such a value means factoring the modulus, so the key is broken.
-  if (rest === undefined) fail("INVALID_KEY", "a blind has no inverse modulo the prepaid key");
-  const result: bigint[] = new Array(values.length);
-  for (let i = values.length - 1; i >= 0; i--) {
-    result[i] = (rest * prefixes[i]!) % n;
-    rest = (rest * values[i]!) % n;
-  }
-  return result;
-}
-
-/** A message with its blind, the input of `blindMessages`. */
+/** A message with its blind. */
 export interface BlindInput {
   /** The encoded message, see `encodePss`. */
   readonly encoded: bigint;
@@ -84,50 +55,58 @@ export interface BlindInput {
   readonly blind: bigint;
 }
 
-/**
- * Blind of RFC 9474, section 4.2: encoded · r^e mod n, for each message.
- * @param modulus n of a checked prepaid key
- * @returns the blinded messages, concatenated: 256 bytes each, the size of the modulus
- * @throws SottoError INVALID_KEY if a message or a blind is not invertible mod n
- */
-export function blindMessages(inputs: readonly BlindInput[], modulus: bigint): Uint8Array {
-  // RFC 9474 requires this check: blinding does not hide a message that shares a factor with n.
-  inverses(
-    inputs.map(({ encoded }) => encoded),
-    modulus,
-  );
-  const blinded = inputs.map(({ encoded, blind }) => {
-    if (blind <= 0n || blind >= modulus) fail("INVALID_SCALAR", "a blind must be from 1 to n - 1");
-    return bigIntToBytes((encoded * raiseToExponent(blind, modulus)) % modulus, sizeOf(modulus));
-  });
-  return concatBytes(...blinded);
-}
+/** Messages that one key signs blind. */
+export class BlindMessages {
+  readonly #inputs: readonly BlindInput[];
+  readonly #modulus: bigint;
+  /** Of the blinds. */
+  readonly #inverses: readonly bigint[];
 
-/**
- * Finalize of RFC 9474, section 4.4: unblinds and verifies each signature. One wrong signature invalidates the whole
- * batch, because the signer could use it to mark tokens.
- * @param signatures the signer's response, 256 bytes for each input
- * @returns the signatures, 256 bytes each
- * @throws SottoError INVALID_SIGNATURE if the response has another length or a signature is wrong
- */
-export function finalizeSignatures(
-  inputs: readonly BlindInput[],
-  signatures: Uint8Array,
-  modulus: bigint,
-): readonly Uint8Array[] {
-  const size = sizeOf(modulus);
-  if (!isBytes(signatures) || signatures.length !== inputs.length * size)
-    fail("INVALID_SIGNATURE", `${inputs.length} signatures were expected, got ${describe(signatures)}`);
-  const inverseBlinds = inverses(
-    inputs.map(({ blind }) => blind),
-    modulus,
-  );
-  return inputs.map(({ encoded }, i) => {
-    const blindSignature = bytesToBigInt(signatures.subarray(i * size, (i + 1) * size));
-    const signature = (blindSignature * inverseBlinds[i]!) % modulus;
-    // The salt is known here, so comparing the encodings is a complete verification.
-    if (blindSignature >= modulus || raiseToExponent(signature, modulus) !== encoded)
-      fail("INVALID_SIGNATURE", `signature ${i + 1} of ${inputs.length} is not the key's`, { index: i });
-    return bigIntToBytes(signature, size);
-  });
+  /**
+   * @param modulus n of a checked prepaid key
+   * @throws SottoError INVALID_SCALAR for a blind that is not from 1 to n - 1; INVALID_KEY if a message or a blind is not
+   *   invertible mod n
+   */
+  constructor(inputs: readonly BlindInput[], modulus: bigint) {
+    const blinds = inputs.map(({ blind }) => blind);
+    for (const blind of blinds)
+      if (blind <= 0n || blind >= modulus) fail("INVALID_SCALAR", "a blind must be from 1 to n - 1");
+    // RFC 9474 requires the inversion of the messages too: blinding does not hide one that shares a factor with n.
+    this.#inverses = inverses([...blinds, ...inputs.map(({ encoded }) => encoded)], modulus).slice(0, inputs.length);
+    this.#inputs = inputs;
+    this.#modulus = modulus;
+  }
+
+  /**
+   * Blind of RFC 9474, section 4.2: encoded · r^e mod n, for each message.
+   * @returns the blinded messages, concatenated: 256 bytes each, the size of the modulus
+   */
+  blind(): Uint8Array {
+    const n = this.#modulus;
+    return concatBytes(
+      ...this.#inputs.map(({ encoded, blind }) => bigIntToBytes((encoded * raiseToExponent(blind, n)) % n, sizeOf(n))),
+    );
+  }
+
+  /**
+   * Finalize of RFC 9474, section 4.4: unblinds and verifies each signature. One wrong signature invalidates the whole
+   * batch, because the signer could use it to mark tokens.
+   * @param signatures the signer's response, 256 bytes for each message
+   * @returns the signatures, 256 bytes each
+   * @throws SottoError INVALID_SIGNATURE if the response has another length or a signature is wrong
+   */
+  finalize(signatures: Uint8Array): readonly Uint8Array[] {
+    const [inputs, modulus] = [this.#inputs, this.#modulus];
+    const size = sizeOf(modulus);
+    if (!isBytes(signatures) || signatures.length !== inputs.length * size)
+      fail("INVALID_SIGNATURE", `${inputs.length} signatures were expected, got ${describe(signatures)}`);
+    return inputs.map(({ encoded }, i) => {
+      const blindSignature = bytesToBigInt(signatures.subarray(i * size, (i + 1) * size));
+      const signature = (blindSignature * this.#inverses[i]!) % modulus;
+      // The salt is known here, so comparing the encodings is a complete verification.
+      if (blindSignature >= modulus || raiseToExponent(signature, modulus) !== encoded)
+        fail("INVALID_SIGNATURE", `signature ${i + 1} of ${inputs.length} is not the key's`, { index: i });
+      return bigIntToBytes(signature, size);
+    });
+  }
 }

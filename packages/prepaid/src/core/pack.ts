@@ -2,7 +2,7 @@ import { expand } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertInteger, assertText, bytesToBigInt } from "@sotto/protocol/extend";
-import { type BlindInput, blindMessages, encodePss, finalizeSignatures, PSS_SALT_BYTES } from "./blind-rsa.ts";
+import { type BlindInput, BlindMessages, encodePss, PSS_SALT_BYTES } from "./blind-rsa.ts";
 import { assertSecret } from "./ed25519.ts";
 import { PREPAID_KEY_BYTES, type PrepaidKey } from "./key.ts";
 import { PREPAID_NONCE_BYTES, type PrepaidToken, prepaidChallengeDigest, prepaidTokenInput } from "./token.ts";
@@ -88,9 +88,9 @@ export function preparePrepaidPack(
     tokens.push(token);
     inputs.push({ encoded: encodePss(prepaidTokenInput(token), salt, key.modulus), blind });
   }
+  const messages = new BlindMessages(inputs, key.modulus);
   return {
-    request: blindMessages(inputs, key.modulus),
-    finish: (response) =>
-      finalizeSignatures(inputs, response, key.modulus).map((signature, i) => ({ ...tokens[i]!, signature })),
+    request: messages.blind(),
+    finish: (response) => messages.finalize(response).map((signature, i) => ({ ...tokens[i]!, signature })),
   };
 }

@@ -1,7 +1,7 @@
 import { foreign, NOT_BYTES } from "@sotto/test-kit/realm";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { encodePss, finalizeSignatures } from "../../src/core/blind-rsa.ts";
+import { BlindMessages, encodePss } from "../../src/core/blind-rsa.ts";
 import {
   decodePrepaidToken,
   encodePrepaidKey,
@@ -35,7 +35,7 @@ describe("bytes of another realm", () => {
       expectCode("INVALID_ARGUMENT", () => decodePrepaidToken(other));
       expectCode("INVALID_ARGUMENT", () => encodePrepaidToken({ ...token!, signature: other }));
       expectCode("INVALID_ARGUMENT", () => encodePss(secret, other, modulus));
-      expectCode("INVALID_SIGNATURE", () => finalizeSignatures([], other, modulus));
+      expectCode("INVALID_SIGNATURE", () => new BlindMessages([], modulus).finalize(other));
     }
   });
 });

@@ -4,7 +4,7 @@ import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { blindMessages, finalizeSignatures, raiseToExponent } from "../../src/core/blind-rsa.ts";
+import { BlindMessages, raiseToExponent } from "../../src/core/blind-rsa.ts";
 import {
   assertPrepaidValue,
   decodePrepaidHeader,
@@ -95,8 +95,9 @@ describe("a pack of prepaid tokens", () => {
     const { modulus } = signer.key;
     const inputs = [{ encoded: raiseToExponent(2n, modulus), blind: 1n }];
     const respond = (value: bigint) => bigIntToBytes(value, PREPAID_KEY_BYTES);
-    expect(finalizeSignatures(inputs, respond(2n), modulus)).to.deep.equal([respond(2n)]);
-    expectCode("INVALID_SIGNATURE", () => finalizeSignatures(inputs, respond(modulus + 2n), modulus));
+    const messages = new BlindMessages(inputs, modulus);
+    expect(messages.finalize(respond(2n))).to.deep.equal([respond(2n)]);
+    expectCode("INVALID_SIGNATURE", () => messages.finalize(respond(modulus + 2n)));
   });
 
   it("must have 1 to 1000 tokens and an http(s) origin", () => {
@@ -113,8 +114,9 @@ describe("a pack of prepaid tokens", () => {
   it("accepts only invertible blinds from 1 to n - 1", () => {
     const { modulus } = signer.key;
     for (const blind of [0n, modulus, -1n])
-      expectCode("INVALID_SCALAR", () => blindMessages([{ encoded: 5n, blind }], modulus));
-    expectCode("INVALID_KEY", () => blindMessages([{ encoded: 15n, blind: 1n }], 21n * 17n));
+      expectCode("INVALID_SCALAR", () => new BlindMessages([{ encoded: 5n, blind }], modulus));
+    expectCode("INVALID_KEY", () => new BlindMessages([{ encoded: 15n, blind: 1n }], 21n * 17n));
+    expectCode("INVALID_KEY", () => new BlindMessages([{ encoded: 1n, blind: 15n }], 21n * 17n));
   });
 
   it("has a challenge that depends only on the origin's host and port", () => {

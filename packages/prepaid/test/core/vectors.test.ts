@@ -5,7 +5,7 @@ import { publicVerif, TOKEN_TYPES, Token, TokenChallenge } from "@cloudflare/pri
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@sotto/protocol";
 import { expect } from "chai";
-import { blindMessages, encodePss, finalizeSignatures } from "../../src/core/blind-rsa.ts";
+import { BlindMessages, encodePss } from "../../src/core/blind-rsa.ts";
 import {
   decodePrepaidToken,
   encodePrepaidKey,
@@ -63,8 +63,9 @@ describe("prepaid tokens agree", () => {
     const encoded = encodePss(bytesOf(vector.msg), bytesOf(vector.salt), n);
     expect(encoded).to.equal(BigInt(vector.encoded_msg));
     const inputs = [{ encoded, blind: invert(BigInt(vector.inv), n) }];
-    expect(bytesToHex(blindMessages(inputs, n))).to.equal(vector.blinded_msg);
-    const [signature] = finalizeSignatures(inputs, bytesOf(vector.blind_sig), n);
+    const messages = new BlindMessages(inputs, n);
+    expect(bytesToHex(messages.blind())).to.equal(vector.blinded_msg);
+    const [signature] = messages.finalize(bytesOf(vector.blind_sig));
     expect(bytesToHex(signature!)).to.equal(vector.sig);
   });
 
@@ -78,10 +79,11 @@ describe("prepaid tokens agree", () => {
       const token = { nonce: vector.nonce, challengeDigest, keyId: key.id };
       const encoded = encodePss(prepaidTokenInput(token), bytesOf(vector.salt), key.modulus);
       const inputs = [{ encoded, blind: BigInt(vector.blind) }];
-      const request = bytesToHex(blindMessages(inputs, key.modulus));
+      const messages = new BlindMessages(inputs, key.modulus);
+      const request = bytesToHex(messages.blind());
       // A request of RFC 9578 has the type and the last byte of the key's id before the blinded message.
       expect(`0x0002${key.id.slice(-2)}${request.slice(2)}`).to.equal(vector.token_request);
-      const [signature] = finalizeSignatures(inputs, bytesOf(vector.token_response), key.modulus);
+      const [signature] = messages.finalize(bytesOf(vector.token_response));
       const complete = { ...token, signature: signature! };
       expect(bytesToHex(encodePrepaidToken(complete))).to.equal(vector.token);
       expect(decodePrepaidToken(bytesOf(vector.token))).to.deep.equal(complete);
