@@ -1,4 +1,5 @@
 import type { Screen } from "@sotto/command/terminal";
+import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
 import type { JsonRpcProvider } from "ethers";
 import { usdc } from "../../src/demo/amounts.ts";
@@ -44,11 +45,12 @@ describe("demo balances", () => {
       height += 1;
     };
     const transactions = new Transactions(provider, relayer.address.toLowerCase(), 0);
-    const wallet = { scan: mine, balance: () => ({ total: 0n }) };
+    const wallet = { scan: mine, balance: () => ({ total: 0n }), store: new MemoryStore(), now: Date.now };
     const party = { wallet, account: { address: "0x" }, server: { scan: mine, total: () => 0n } };
     // A transaction is mined while the balances are being read.
     const token = { getFunction: () => async () => mine().then(() => 0n) };
-    const world = { payer: party, merchant: party, relayer, provider, token, transactions, sales: [], pool: "0x" };
+    const chain = { provider, token, transactions, pool: "0x" };
+    const world = { ...chain, payer: party, merchant: party, relayer, sales: [], prepaid: { bought: 0n, spent: 0n } };
     const found = await readBalances(world as unknown as World);
     const gas = found.find(({ what }) => what === "relayer, ETH spent on gas");
     expect(height).to.be.greaterThan(6);
