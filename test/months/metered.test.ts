@@ -32,7 +32,7 @@ describe("metered credit over the end of a month", function () {
   /** The month of each key. */
   let months: ReadonlyMap<string, string>;
   const charges: ChargeEvent[] = [];
-  /** Whether claims do not arrive. */
+  /** Whether claims are lost on their way to the server. */
   let isCut = false;
   before(async () => {
     world = await openMonthWorld(FEBRUARY);

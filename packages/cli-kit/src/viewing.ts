@@ -38,8 +38,8 @@ export async function openViewing(chain: Chain, config: Config, keys: ViewingKey
 
 /**
  * Opens a viewing wallet for the duration of `action`, with a store of its own in the home folder, so that one process can watch
- * while another pays. Given keys have another store than this wallet's own keys, because a store forgets what was found with
- * keys that are no longer there.
+ * while another pays. Keys from a file have a store of their own, because a store forgets what was found with keys that are no
+ * longer there.
  * @param file the file of the keys; default: SOTTO_VIEWING_KEY, else all of this wallet's
  */
 export async function withViewing<T>(

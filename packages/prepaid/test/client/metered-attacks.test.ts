@@ -86,7 +86,7 @@ describe("a merchant with metered routes", function () {
       expect(await scene.paid()).to.equal(20n);
       scene.merchant.misbehave = () => undefined;
       await merge();
-      // What was charged is not held any more: 14 of 20 came back, and a token of 10 has room.
+      // Change is no longer held: 14 of 20 came back, so a token of 10 has room.
       await (await pay(`${ORIGIN}/c`)).text();
     });
 

@@ -105,7 +105,7 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
   const withdrawalChallenge = oracle.keccakField(["uint256", "bytes32"], [statementHash, withdrawalDigest]);
   const withdrawalEvaluation = statement.reduce((sum, word, i) => sum + word * withdrawalChallenge ** BigInt(i), 0n);
 
-  // The set of a curator that accepts every third leaf, among them the spent one.
+  // The set of a curator that accepts every third leaf; the spent one is among them.
   const mask = leaves.map((leaf, i) => (i % 3 === leafIndex % 3 ? leaf : 0n));
   const origin = [oracle.treeRoot(mask), nullifier];
 

@@ -1,5 +1,5 @@
 // What a chat costs. Each start signs prices for three months (credit.ts), and in a month a route has one price: a changed price
-// holds from the first month without a signed one.
+// applies from the first month whose price is not signed yet.
 import { chargeOf, type MeteredRule } from "@sotto/prepaid";
 import { metered } from "@sotto/prepaid/server";
 
