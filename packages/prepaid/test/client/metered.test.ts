@@ -426,6 +426,26 @@ describe("a metered route", function () {
     await (await pay(`${ORIGIN}/33`)).text();
   });
 
+  it("is paid for at most 32 requests if it never answers their claims", async () => {
+    await scene.buy();
+    let answer: () => void = () => undefined;
+    const silence = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    scene.merchant.misbehave = async ({ target }) => {
+      if (target === PREPAID_CHANGE_PATH) await silence;
+      return undefined;
+    };
+    const pay = paying({ buy: false });
+    for (let i = 1; i <= 32; i += 1) await (await pay(`${ORIGIN}/${i}`)).text();
+    await expectRejected("PREPAID_CHANGE_PENDING", () => pay(`${ORIGIN}/33`));
+    expect(scene.merchant.used.size).to.equal(32);
+    answer();
+    await (await pay(`${ORIGIN}/33`)).text();
+    await until(() => book.metered.requests().length === 0);
+    await assertConserved();
+  });
+
   it("is waited for if it answers the claims of many requests soon", async () => {
     await scene.buy();
     noChange("METERED_RUNNING");

@@ -15,6 +15,7 @@ const MAX_CLAIMS = 8;
 
 /** A claim that waits or runs. */
 interface Task {
+  readonly id: string;
   tries: number;
   unknown: number;
 }
@@ -24,8 +25,7 @@ export class Background {
   readonly #book: PrepaidBook;
   readonly #parts: { readonly claims: Claims; readonly swaps: Swaps };
   readonly #settings: PrepaidSettings;
-  readonly #tasks = new Map<string, Task>();
-  readonly #ready: string[] = [];
+  readonly #ready: Task[] = [];
   #running = 0;
   readonly #swapping = new Set<string>();
 
@@ -50,13 +50,14 @@ export class Background {
   }
 
   claim(id: string): void {
-    if (this.#tasks.has(id)) return;
-    this.#tasks.set(id, { tries: 0, unknown: 0 });
-    this.#enqueue(id);
+    const { claiming } = this.#book.metered;
+    if (claiming.has(id)) return;
+    claiming.add(id);
+    this.#enqueue({ id, tries: 0, unknown: 0 });
   }
 
-  #enqueue(id: string): void {
-    this.#ready.push(id);
+  #enqueue(task: Task): void {
+    this.#ready.push(task);
     void this.#work();
   }
 
@@ -64,18 +65,18 @@ export class Background {
     if (this.#running >= MAX_CLAIMS) return;
     this.#running += 1;
     try {
-      for (let id = this.#ready.shift(); id !== undefined; id = this.#ready.shift()) await this.#run(id);
+      for (let task = this.#ready.shift(); task !== undefined; task = this.#ready.shift()) await this.#run(task);
     } finally {
       this.#running -= 1;
     }
   }
 
-  async #run(id: string): Promise<void> {
-    const task = this.#tasks.get(id)!;
+  async #run(task: Task): Promise<void> {
+    const { id } = task;
     const { metered } = this.#book;
     const origin = metered.request(id)?.origin;
     if (metered.sending.has(id)) {
-      runLater(FIRST_PAUSE_MS, () => this.#enqueue(id));
+      runLater(FIRST_PAUSE_MS, () => this.#enqueue(task));
       return;
     }
     const claimed = await this.#parts.claims
@@ -83,19 +84,19 @@ export class Background {
       .catch((error: unknown): Claimed => ({ kind: "later", waitMs: undefined, error }));
     if (claimed.kind === "done") this.#report(claimed.charge);
     if (claimed.kind === "done" || claimed.kind === "lost" || isClosed(claimed.error)) {
-      this.#tasks.delete(id);
+      metered.claiming.delete(id);
       if (claimed.kind === "done" && origin !== undefined) this.considerSwap(origin);
       return;
     }
     task.tries += 1;
     if (claimed.kind === "unknown") task.unknown += 1;
     if (task.unknown >= MAX_UNKNOWN) {
-      this.#tasks.delete(id);
+      metered.claiming.delete(id);
       if (metered.request(id)?.served === true) await this.#parts.claims.denied(id).catch(() => undefined);
       return;
     }
     const pause = Math.max(FIRST_PAUSE_MS * 2 ** (task.tries - 1), claimed.waitMs ?? 0);
-    runLater(Math.min(pause, MAX_PAUSE_MS), () => this.#enqueue(id));
+    runLater(Math.min(pause, MAX_PAUSE_MS), () => this.#enqueue(task));
   }
 
   #report(event: ChargeEvent): void {

@@ -42,6 +42,8 @@ export class MeteredBook {
   readonly #running = new Map<string, Promise<unknown>>();
   /** Ids of the requests that a call is sending. */
   readonly sending = new Set<string>();
+  /** Ids of the requests whose claims wait or run in this process. */
+  readonly claiming = new Set<string>();
   /** Whether the claims that an earlier process left open are resumed. */
   isResumed = false;
   #counters: ChargeCounters | undefined;

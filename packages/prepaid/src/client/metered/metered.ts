@@ -30,7 +30,7 @@ import { Terms } from "./terms.ts";
 
 /** How often a token is sent again if the server answers that it did not take it. */
 const MAX_RETRIES = 2;
-/** How many requests a merchant may owe a receipt or change for which it was asked: so many of its streams can run at once. */
+/** Maximum number of requests for which a merchant owes a receipt or change. It also limits how many of its streams run at once. */
 const MAX_OWED = 32;
 /** How long a request waits while so many are owed, ms: an honest server answers their claims soon. */
 const MAX_WAIT_MS = 5_000;
@@ -175,12 +175,15 @@ export class Metered {
   /** Of how many requests a merchant owes the change, and whether it is late with it. */
   #owed(origin: string): { readonly count: number; readonly isWithheld: boolean } {
     const now = this.#wallet.now();
-    // What was not asked for yet is not owed.
-    const owed = this.#book.metered
+    const { metered } = this.#book;
+    // A claim that waits for its answer counts too: otherwise a merchant that answers none gets ever more caps.
+    const owed = metered
       .requests(origin)
-      .flatMap(({ state, askedAt }) =>
-        (state === "shown" || state === "claimed") && askedAt !== undefined ? [{ state, ms: now - askedAt }] : [],
-      );
+      .filter(({ id, state, askedAt }) => {
+        const isOpen = state === "shown" || state === "claimed";
+        return isOpen && (askedAt !== undefined || metered.claiming.has(id));
+      })
+      .map(({ state, askedAt = now }) => ({ state, ms: now - askedAt }));
     const isLate = owed.some(({ ms }) => ms > MAX_OWED_MS);
     const withheld = owed.filter(({ state, ms }) => state === "claimed" && ms > MAX_CLAIM_MS).length;
     return { count: owed.length, isWithheld: isLate || withheld >= MAX_WITHHELD };
