@@ -571,6 +571,25 @@ describe("a metered route", function () {
     expect(Math.max(...delays)).to.equal(60_000);
   });
 
+  for (const [code, kind] of [
+    ["METERED_RUNNING", "running"],
+    ["METERED_CLAIM_INVALID", "lost"],
+  ] as const)
+    it(`can be given up while its claim runs that is answered with ${code}`, async () => {
+      scene = await MeteredWorld.open({ seed: SEED });
+      noChange("METERED_RUNNING");
+      await (await paying()(`${ORIGIN}/a`)).text();
+      // Another process, which claims nothing in the background.
+      const payer = await scene.world.wallet({ seed: SEED, store: await copyOf(scene.payer.store) });
+      const options = scene.options(settings({ buy: false }));
+      const { book: other, metered } = await openPrepaid(scene.merchant.fetch, payer, options);
+      noChange(code);
+      const claimed = metered.claims.claim(other.metered.requests()[0]!.id);
+      await other.drop(ORIGIN, payer.now());
+      expect((await claimed).kind).to.equal(kind);
+      expect([other.metered.requests(), other.origin(ORIGIN).stopped]).to.deep.equal([[], null]);
+    });
+
   it("is asked for nothing after the wallet is closed", async () => {
     noChange("METERED_RUNNING");
     await (await paying()(`${ORIGIN}/a`)).text();

@@ -103,7 +103,7 @@ export class Claims {
     const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
     let asked: { readonly state: MeteredState; readonly at: number } | undefined;
     const claimed = await this.#run(record, (batch) => {
-      asked = { state: this.#book.metered.request(id)!.state, at: this.#wallet.now() };
+      asked = { state: batch === undefined ? record.state : "claimed", at: this.#wallet.now() };
       return this.#ask(record, secret, batch);
     });
     const open = this.#book.metered.request(id);
@@ -322,7 +322,9 @@ export class Claims {
   }
 
   async #refuse(id: string, { reason }: Refused) {
-    const record = this.#book.metered.request(id)!;
+    const record = this.#book.metered.request(id);
+    // Its owner has given it up meanwhile.
+    if (record === undefined) return { kind: "lost", error: undefined } as const;
     const { receipts = [], terms = [] } = reason;
     const refused: MeteredRecord = { ...record, state: "refused", proof: { receipts, terms } };
     // One write: a process that dies after it has stopped, and has kept the proof.
