@@ -57,10 +57,9 @@ export async function openCredit(folder: string, place: Place, now: () => number
   const last = lastMonth(readFiles(path, place, month));
   if ((last === undefined || month >= last) && owner.isHere()) {
     const first = last === undefined || last < month ? month : laterEpoch(last, 1);
-    const name = [place.deployment.chainId, place.deployment.pool, new URL(origin).host.replace(":", "_"), first].join(
-      "-",
-    );
-    const file = join(path, `${name}.json`);
+    // The whole origin: with http and https, a host has two.
+    const name = origin.replaceAll(/[^\w.-]+/g, "_");
+    const file = join(path, `${place.deployment.chainId}-${place.deployment.pool}-${name}-${first}.json`);
     if (!existsSync(file)) {
       console.log(`Creating the keys of ${MONTHS} months, from ${first}.`);
       writeOnce(file, JSON.stringify(await createFile(owner, place, first)), 0o600);

@@ -70,6 +70,7 @@ test("another origin and another pool have keys of their own", async () => {
   const first = await open();
   for (const other of [
     { origin: "http://127.0.0.1:3000" },
+    { origin: "http://model.example" },
     { deployment: { ...deployment, pool: `0x${"ba".repeat(20)}` as const } },
   ])
     assert.notDeepEqual((await open(other)).tokens, first.tokens);
