@@ -13,7 +13,10 @@ export async function openUpstream(): Promise<Upstream & Offered> {
     return openLocalModel();
   }
   if (!URL.canParse(upstream.url)) throw new Error("UPSTREAM_URL is not a URL such as https://api.example/v1");
-  const models = upstream.models.split(",").filter(Boolean);
+  const models = upstream.models
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
   if (models.length === 0) throw new Error("UPSTREAM_MODELS is missing: name the models that the prices are for");
   if (limitField !== "max_tokens" && limitField !== "max_completion_tokens")
     throw new Error("UPSTREAM_LIMIT_FIELD must be max_tokens or max_completion_tokens");

@@ -48,7 +48,7 @@ before(async () => {
       ...process.env,
       ...{ PORT: String(port), ORIGIN: origin, DATA: folder },
       UPSTREAM_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1/`,
-      ...{ UPSTREAM_KEY: KEY, UPSTREAM_MODELS: LOCAL_MODEL, UPSTREAM_LIMIT_FIELD: "max_tokens" },
+      ...{ UPSTREAM_KEY: KEY, UPSTREAM_MODELS: ` ${LOCAL_MODEL}, `, UPSTREAM_LIMIT_FIELD: "max_tokens" },
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
