@@ -98,7 +98,10 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       environment: cleanEnvironment(),
       order,
       logFile: state.path("logs/resource-servers.log"),
-      ready: ({ message }) => message as Servers | undefined,
+      ready: ({ message }) => (typeof message === "object" ? (message as Servers) : undefined),
+      onSaid: ({ message }) => {
+        if (typeof message === "string") tell(message);
+      },
       tell,
     }),
   );

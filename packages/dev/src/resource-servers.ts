@@ -7,7 +7,7 @@ import { serve } from "@hono/node-server";
 import { createAddresses, lastMonths, ownerOf, serverKeys } from "@sotto/local/merchant/addresses";
 import { keptMeteredCredit, type MeteredCredit } from "@sotto/local/merchant/metered-terms";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
-import type { MeteredRouteRule } from "@sotto/prepaid";
+import { type MeteredRouteRule, meteredRuleHash } from "@sotto/prepaid";
 import { meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
   type DeploymentManifest,
@@ -26,7 +26,7 @@ import express from "express";
 import { Hono } from "hono";
 import { CHAT_PATH, chatRoutes } from "../../create-sotto/templates/resource-server-llm/src/chat.ts";
 import { openLocalModel } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
-import { PRICE, RULE } from "../../create-sotto/templates/resource-server-llm/src/price.ts";
+import { RULE, signedPrices } from "../../create-sotto/templates/resource-server-llm/src/price.ts";
 
 const HOST = "127.0.0.1";
 
@@ -66,6 +66,9 @@ export interface Servers {
     readonly cap: string;
   };
 }
+
+/** Sends a line for the user. */
+const tell = (line: string): void => void process.send?.(line);
 
 type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
 
@@ -109,25 +112,29 @@ async function openWeather(
   return `${origin}/forecast/lima`;
 }
 
-/** The model charges for its tokens. @returns the base URL for clients of OpenAI */
+/** The model charges for its tokens. A changed price applies once it is signed, as for every merchant. */
 async function openModel(
   shared: SharedOptions,
   port: number,
   { store, guard }: Required<Pick<PrepaidOptions, "store" | "guard">>,
   creditOf: (origin: string, route: MeteredRouteRule) => Promise<MeteredCredit>,
-): Promise<string> {
+): Promise<Servers["model"]> {
   const origin = `http://${HOST}:${port}`;
   const credit = await creditOf(origin, { method: "POST", path: CHAT_PATH, rule: RULE });
+  const priceNow = signedPrices(credit.metered.terms, CHAT_PATH);
+  const { rule } = priceNow();
+  if (meteredRuleHash(rule) !== meteredRuleHash(RULE))
+    tell("the model's price has changed since it was signed; --fresh signs it");
   const tokens = prepaid({ ...credit.prepaid, store, guard });
   const methods = [tokens, meteredCredit({ prepaid: tokens, ...credit.metered })];
   const app = express();
-  const paywall = expressPaywall({ ...shared, origin, price: PRICE, methods });
+  const paywall = expressPaywall({ ...shared, origin, price: () => priceNow().quote, methods });
   app.use("/.well-known/sotto", paywall);
   app.options(CHAT_PATH, paywall);
-  app.use(chatRoutes(paywall, await openLocalModel()));
+  app.use(chatRoutes(paywall, await openLocalModel(), priceNow));
   await paywall.ready;
   await once(app.listen(port, HOST), "listening");
-  return `${origin}/v1`;
+  return { url: `${origin}/v1`, cap: formatDecimalAmount(rule.cap, DECIMALS) };
 }
 
 /** The merchant's words and account, made at the first start. */
@@ -177,7 +184,7 @@ async function openAll(order: ServersOrder): Promise<Servers> {
       { name: "News", url: news, price: NEWS_PRICE, recipient },
       { name: "Weather", url: weather, price: WEATHER_PRICE, recipient },
     ],
-    model: { url: model, cap: formatDecimalAmount(RULE.cap, DECIMALS) },
+    model,
   };
 }
 

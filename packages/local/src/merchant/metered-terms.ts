@@ -6,12 +6,13 @@ import {
   laterEpoch,
   type MeteredRouteRule,
   type MeteredTerms,
-  meteredRuleHash,
   meteredTermsTypedData,
   meteredValues,
   receiptKeyOf,
+  type WireSignedMeteredTerms,
 } from "@sotto/prepaid";
 import type { MeteredOptions } from "@sotto/prepaid/server";
+import { parseAddress } from "@sotto/protocol";
 import {
   createPrepaidKeys,
   hasCurrentKeys,
@@ -21,7 +22,9 @@ import {
 } from "./prepaid-keys.ts";
 
 /** What the payment method `meteredCredit` of a resource server needs. */
-export type MeteredFiles = Required<Pick<MeteredOptions, "terms" | "receiptKeys">>;
+export interface MeteredFiles extends Required<Pick<MeteredOptions, "receiptKeys">> {
+  readonly terms: readonly WireSignedMeteredTerms[];
+}
 
 /**
  * Generates the receipt keys of some months, and signs the terms.
@@ -38,7 +41,7 @@ export async function createMeteredTerms(
     epoch: laterEpoch(firstEpoch, i),
     secret: crypto.getRandomValues(new Uint8Array(32)),
   }));
-  const wallet = account.address.toLowerCase() as MeteredTerms["wallet"];
+  const wallet = parseAddress(account.address);
   const receiptKeys = keys.map(({ secret }) => receiptKeyOf(secret));
   const terms: MeteredTerms = { ...place, wallet, firstEpoch, receiptKeys };
   const { domain, types, message } = meteredTermsTypedData(terms);
@@ -50,27 +53,24 @@ export async function createMeteredTerms(
 export interface MeteredCredit {
   readonly prepaid: PrepaidFiles;
   readonly metered: MeteredFiles;
-  /** The hash of the route's rule. */
-  readonly rule: string;
 }
 
 /**
  * The keys and terms in a file, for a server that is started again and again. Makes new ones if there is no file, if it is for
- * another pool, origin or rule, or if its last month has ended.
+ * another pool or origin, or if its last month has ended. Another route or price waits until then, because two terms for one month
+ * contradict each other: wallets that saw both would pay no more.
  */
 export function keptMeteredCredit(
   file: string,
   account: TypedDataSigner,
   { route, ...place }: Pick<MeteredTerms, "chainId" | "pool" | "origin"> & { readonly route: MeteredRouteRule },
 ): Promise<MeteredCredit> {
-  const rule = meteredRuleHash(route.rule);
   return keptJson<MeteredCredit>(
     file,
-    (kept) => kept.rule === rule && hasCurrentKeys(kept.prepaid, place),
+    (kept) => hasCurrentKeys(kept.prepaid, place),
     async () => ({
       prepaid: await createPrepaidKeys(account, { ...place, values: meteredValues(route.rule) }),
       metered: await createMeteredTerms(account, { ...place, routes: [route] }),
-      rule,
     }),
   );
 }

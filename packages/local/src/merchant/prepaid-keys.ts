@@ -12,6 +12,7 @@ import {
   type WirePrepaidKeyFile,
   type WireSignedSchedule,
 } from "@sotto/prepaid";
+import { parseAddress } from "@sotto/protocol";
 import type { Wallet } from "ethers";
 
 /** An account that signs typed data. */
@@ -38,7 +39,7 @@ export async function createPrepaidKeys(
   const cells = months.flatMap((month) => values.map((value) => ({ epoch: laterEpoch(firstEpoch, month), value })));
   const made = await Promise.all(cells.map(async (cell) => ({ ...cell, ...(await generatePrepaidKey()) })));
   const rows = months.map((row) => made.slice(row * values.length, (row + 1) * values.length).map(({ key }) => key));
-  const wallet = account.address.toLowerCase() as PrepaidSchedule["wallet"];
+  const wallet = parseAddress(account.address);
   const schedule: PrepaidSchedule = { ...terms, wallet, firstEpoch, keys: rows };
   const { domain, types, message } = scheduleTypedData(schedule);
   const signature = await account.signTypedData(domain, types, message);

@@ -1,4 +1,5 @@
 // Checks the body of a chat before it is paid for, and makes the body that the upstream gets.
+import type { MeteredRule } from "@sotto/prepaid";
 import { outputLeft } from "./price.ts";
 
 /** What the operator offers. */
@@ -35,7 +36,7 @@ export class ChatRefused extends Error {
 
 /**
  * The fields that the upstream gets as they are. Others could cost more than the price covers (several answers, audio, searches), or
- * name the payer: add one only if neither is so.
+ * name the payer: add a field only if it does neither.
  */
 const FIELDS = [
   ...["messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "reasoning_effort", "stop", "seed"],
@@ -53,8 +54,8 @@ const invalid = (message: string) => new ChatRefused(400, "invalid_request", mes
 const fields = (value: unknown): Json => Object(value) as Json;
 const isPositive = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-/** @throws ChatRefused */
-export function readChat(given: unknown, { models, limitField }: Offered): Chat {
+/** @param rule the price @throws ChatRefused */
+export function readChat(given: unknown, { models, limitField }: Offered, rule: MeteredRule): Chat {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalid("the body must be a JSON object");
   const json = given as Json;
@@ -74,7 +75,7 @@ export function readChat(given: unknown, { models, limitField }: Offered): Chat 
     body: {
       ...kept,
       model,
-      [limitField]: maxOutput(json, bytes),
+      [limitField]: maxOutput(json, outputLeft(rule, bytes + TEMPLATE_TOKENS)),
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     },
     stream,
@@ -125,12 +126,14 @@ function textBytes(messages: unknown): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** The tokens of output that the client may get: a token is at least one byte, so the cap pays for at least these. */
-function maxOutput({ max_tokens: max, max_completion_tokens: maxCompletion }: Json, bytes: number): number {
+/**
+ * The tokens of output that the client may get.
+ * @param left what the cap pays at least, because a token of the prompt is at least one byte
+ */
+function maxOutput({ max_tokens: max, max_completion_tokens: maxCompletion }: Json, left: number): number {
   for (const wanted of [max, maxCompletion])
     if (wanted !== undefined && wanted !== null && !isPositive(wanted))
       throw invalid("max_tokens and max_completion_tokens must be positive integers");
-  const left = outputLeft(bytes + TEMPLATE_TOKENS);
   if (left < 1)
     throw new ChatRefused(400, "context_length_exceeded", "the prompt is longer than the price of a request covers");
   return Math.min(left, ...[max, maxCompletion].filter(isPositive));

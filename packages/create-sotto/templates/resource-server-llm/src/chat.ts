@@ -5,6 +5,7 @@ import { meterOpenAiStream } from "@sotto/prepaid/server";
 import type { Meter } from "@sotto/resource-server";
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from "express";
 import { type Chat, ChatRefused, type Json, type Offered, readChat } from "./chat-request.ts";
+import type { SignedPrice } from "./price.ts";
 import { askUpstream, concealKey, concealKeyInEvents, readAnswer, type Upstream } from "./upstream.ts";
 
 export const CHAT_PATH = "/v1/chat/completions";
@@ -12,8 +13,8 @@ export const CHAT_PATH = "/v1/chat/completions";
 const MAX_BODY_BYTES = 64 * 1024;
 const RETRY_SECONDS = 5;
 
-/** The routes of the proxy. @param paywall charges for chats */
-export function chatRoutes(paywall: RequestHandler, upstream: Upstream & Offered): Router {
+/** The routes of the proxy. @param paywall charges for chats @param priceNow what a chat costs */
+export function chatRoutes(paywall: RequestHandler, upstream: Upstream & Offered, priceNow: () => SignedPrice): Router {
   const models = upstream.models.map((id) => ({ id, object: "model", created: 0, owned_by: "upstream" }));
   const router = Router();
   router.get("/v1/models", (_request, response) => void response.json({ object: "list", data: models }));
@@ -22,7 +23,7 @@ export function chatRoutes(paywall: RequestHandler, upstream: Upstream & Offered
     express.json({ limit: MAX_BODY_BYTES, type: () => true }),
     // Before the paywall: a request that cannot be answered costs nothing.
     (request, response, next) => {
-      response.locals["chat"] = readChat(request.body, upstream);
+      response.locals["chat"] = readChat(request.body, upstream, priceNow().rule);
       next();
     },
     paywall,
@@ -89,7 +90,7 @@ const sendError: ErrorRequestHandler = (error: unknown, _request, response, _nex
 
 function refusalOf(error: unknown): ChatRefused {
   if (error instanceof ChatRefused) return error;
-  // Of express.json.
+  // Errors of express.json.
   const { status, type } = Object(error) as { status?: unknown; type?: unknown };
   if (status === 413)
     return new ChatRefused(413, "request_too_large", `the body has more than ${MAX_BODY_BYTES} bytes`);

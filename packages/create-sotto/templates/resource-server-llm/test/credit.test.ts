@@ -7,6 +7,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { laterEpoch, type MeteredRouteRule } from "@sotto/prepaid";
 import { type Credit, openCredit, type Place } from "../src/credit.ts";
 import { Owner } from "../src/owner.ts";
+import { signedPrices } from "../src/price.ts";
 
 const deployment = { chainId: 31337, pool: `0x${"ab".repeat(20)}` } as const;
 const route: MeteredRouteRule = {
@@ -57,13 +58,40 @@ test("a start in the last month adds three months, and the keys of before stay w
   assert.deepEqual(monthsOf(await open()), each(...added));
 });
 
-test("without its owner, a server serves the months that are signed, and no other", async () => {
+test("without its owner, a server serves only the months that are signed", async () => {
   await open();
   moveOwner();
   now = Date.parse("2027-01-31T12:00:00Z");
   assert.deepEqual(monthsOf(await open()), each("2026-11", "2026-12", "2027-01"));
   now = Date.parse("2027-02-01T00:00:00Z");
   await assert.rejects(open(), /has no keys of 2027-02: put owner\.json into /);
+});
+
+test("a changed price applies from the first month whose price is not signed", async () => {
+  const dearer = { ...route, rule: { ...route.rule, cap: 50n, grain: 50n } };
+  const capAt = async (time: string) => {
+    now = Date.parse(time);
+    const { rule, quote } = signedPrices((await open({ route: dearer })).terms.terms, route.path, () => now)();
+    assert.equal(quote.amount, rule.cap);
+    return rule.cap;
+  };
+  await open();
+  assert.equal(await capAt("2026-11-29T12:00:00Z"), 20n);
+  // This start signs the changed price for the next months.
+  assert.equal(await capAt("2027-01-15T12:00:00Z"), 20n);
+  assert.equal(await capAt("2027-01-31T23:59:59.999Z"), 20n);
+  assert.equal(await capAt("2027-02-01T00:00:00Z"), 50n);
+});
+
+test("a server that runs over the end of a month changes to the price of the next one", async () => {
+  await open();
+  now = Date.parse("2027-01-31T23:59:59Z");
+  const { terms } = await open({ route: { ...route, rule: { ...route.rule, cap: 50n, grain: 50n } } });
+  const priceNow = signedPrices(terms.terms, route.path, () => now);
+  assert.equal(priceNow().rule.cap, 20n);
+  now += 1_000;
+  assert.equal(priceNow().rule.cap, 50n);
+  assert.throws(() => signedPrices(terms.terms, "/other"), /have no POST \/other$/);
 });
 
 test("another origin and another pool have keys of their own", async () => {
