@@ -6,7 +6,7 @@ import type { Meter } from "@sotto/resource-server";
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from "express";
 import { type Chat, ChatRefused, type Json, type Offered, readChat } from "./chat-request.ts";
 import type { SignedPrice } from "./price.ts";
-import { askUpstream, concealKey, concealKeyInEvents, readAnswer, type Upstream } from "./upstream.ts";
+import { askUpstream, concealInEvents, concealKey, readAnswer, type Upstream } from "./upstream.ts";
 
 export const CHAT_PATH = "/v1/chat/completions";
 /** A prompt of this many bytes leaves enough of the cap for an answer (price.ts). */
@@ -43,7 +43,7 @@ async function answerChat({ payment }: Request, response: Response, upstream: Up
     const metered = meterOpenAiStream(answer.body!, { meter, input: chat.input, usage: chat.usage });
     client.answered();
     response.set({ "content-type": "text/event-stream", "cache-control": "no-store" });
-    const events = metered.pipeThrough(concealKeyInEvents(upstream.key));
+    const events = metered.pipeThrough(concealInEvents(upstream.key));
     // If the client leaves, this cancels the upstream.
     pipeline(Readable.fromWeb(events as ReadableStream), response, () => undefined);
     return;

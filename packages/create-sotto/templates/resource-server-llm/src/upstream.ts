@@ -1,4 +1,4 @@
-// Asks the upstream. Its key, and what only concerns its operator, reach neither payers nor logs.
+// Asks the upstream. Its key and its messages to its operator reach neither payers nor logs.
 import { ChatRefused, type Json } from "./chat-request.ts";
 
 /** An OpenAI-compatible upstream. */
@@ -16,7 +16,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 const MAX_MESSAGE_LENGTH = 500;
 /** Local servers take any word as their key. Such a word is no secret, and may be part of an answer. */
 const MIN_SECRET_LENGTH = 16;
-/** What the payer can mend. */
+/** Statuses for errors in the payer's request. */
 const MENDABLE = [400, 413, 422];
 
 /** Asks for a chat. @param gone the client has left @throws ChatRefused */
@@ -37,11 +37,11 @@ export async function askUpstream({ url, key }: Upstream, body: Json, gone: Abor
   if (MENDABLE.includes(status)) throw new ChatRefused(400, "upstream_refused", await refusalOf(response, key));
   await response.body?.cancel().catch(() => undefined);
   console.error(`the upstream answered ${status}`);
-  // 529 is what some upstreams answer if they are overloaded.
+  // Some upstreams answer 529 when they are overloaded.
   throw unavailable([429, 503, 529].includes(status) ? 503 : 502);
 }
 
-/** Which of the two says whether the same request may work soon. A failure costs nothing. */
+/** 503: the same request may work soon; 502: it may not. Nothing is charged. */
 export const unavailable = (status: 502 | 503): ChatRefused =>
   new ChatRefused(
     status,
@@ -93,12 +93,40 @@ function parseJson(text: string): unknown {
 export const concealKey = (text: string, key: string | undefined): string =>
   key === undefined || key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, "(concealed)");
 
-/** The same for a stream, whose parts are whole events. */
-export function concealKeyInEvents(key: string | undefined): TransformStream<Uint8Array, Uint8Array> {
+const END_OF_EVENT = /(?<=\r?\n\r?\n)/;
+const DONE = "[DONE]";
+const FAILED = {
+  message: "the model failed during its answer; what was counted before is charged",
+  type: "server_error",
+  param: null,
+  code: "upstream_failed",
+};
+
+/** Passes the parts of an answer, without the key, and conceals the rest. A chunk of the stream has whole events. */
+export function concealInEvents(key: string | undefined): TransformStream<Uint8Array, Uint8Array> {
   const [decoder, encoder] = [new TextDecoder(), new TextEncoder()];
   return new TransformStream({
-    transform(event, controller) {
-      controller.enqueue(encoder.encode(concealKey(decoder.decode(event), key)));
+    transform(chunk, controller) {
+      const shown = decoder.decode(chunk).split(END_OF_EVENT).map(shownEvent).join("");
+      if (shown !== "") controller.enqueue(encoder.encode(concealKey(shown, key)));
     },
   });
 }
+
+/** What a payer sees of an event: the upstream's errors may say more than a payer should know, such as its operator's name. */
+function shownEvent(event: string): string {
+  const data = event
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice("data:".length).trim())
+    .join("\n");
+  if (data === DONE) return event;
+  const { error, choices, usage } = Object(parseJson(data)) as Json;
+  if (isGiven(error)) {
+    console.error("the upstream failed during a stream");
+    return `data: ${JSON.stringify({ error: FAILED })}\n\n`;
+  }
+  return isGiven(choices) || isGiven(usage) ? event : "";
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
