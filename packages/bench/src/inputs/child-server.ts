@@ -16,12 +16,16 @@ export interface ChildServer {
 /**
  * Starts a script of this folder, which calls `serveOrder`.
  * @param order what the script needs; it may contain secrets
- * @throws Error if it does not start
+ * @throws Error if it does not start, also if it ends without a message
  */
 export async function startServer(script: string, order: object): Promise<ChildServer> {
   const child = fork(join(import.meta.dirname, script), [], { env: BASE_ENVIRONMENT, serialization: "advanced" });
-  child.send(order);
-  const [message] = (await once(child, "message")) as [ChildMessage];
+  const message = await new Promise<ChildMessage>((resolve) => {
+    child.once("message", (received: ChildMessage) => resolve(received));
+    child.once("error", ({ message: error }) => resolve({ error }));
+    child.once("close", () => resolve({ error: `${script} exited while starting` }));
+    child.send(order, (error) => error && resolve({ error: error.message }));
+  });
   if ("error" in message) throw new Error(message.error);
   return { url: message.url, process: child, stop: () => child.disconnect() };
 }

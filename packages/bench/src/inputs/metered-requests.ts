@@ -35,7 +35,7 @@ export interface PreparedRequest {
 
 /** The words of the requests: each number from 1 to 100 once, so that each charge is as frequent. */
 export const wordsOf = (i: number): number => ((i * 37) % 100) + 1;
-/** Messages for which a key below 2^2048 and above 2^2047 can sign. */
+/** Random messages that are smaller than any 2048-bit modulus. */
 const messages = (count: number): Uint8Array => {
   const bytes = new Uint8Array(randomBytes(count * PREPAID_KEY_BYTES));
   for (let i = 0; i < bytes.length; i += PREPAID_KEY_BYTES) bytes[i]! &= 0x7f;

@@ -50,7 +50,7 @@ await serveOrder<MeteredServerOrder>(async ({ port, options, tokens, credit }) =
     process.send?.({ outstanding: String(outstanding) });
   });
   const server = app.listen(port, "127.0.0.1");
-  // The bench prepares requests longer than connections are kept otherwise.
+  // Preparing requests takes longer than the default keep-alive timeout.
   server.keepAliveTimeout = 0;
   await once(server, "listening");
   return options.origin;
