@@ -256,8 +256,8 @@ describe("npm run dev", function () {
     expect(dev.output()).to.contain("--fresh starts over");
   });
 
-  it("makes real payments, and stops its processes if it is killed", async () => {
-    await dev.until(/^[1-9]\d* payments, \d\.\d\d a second$/m);
+  it("makes paid requests, and stops its processes if it is killed", async () => {
+    await dev.until(/^[1-9]\d* paid requests, \d\.\d\d a second$/m);
     const { keys } = parseViewingKeys(readFileSync(join(folder, "viewing-key.json"), "utf8"), host.deployment);
     const months = keys.map(({ month }) => month);
     const last = months.at(-1)!;

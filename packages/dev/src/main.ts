@@ -224,7 +224,7 @@ function showStatus({ traffic }: Started, start: number): void {
     const paid =
       status === undefined
         ? ""
-        : `${status.paid} payments, ${status.rate.toFixed(2)} a second` +
+        : `${status.paid} paid requests, ${status.rate.toFixed(2)} a second` +
           (status.failed === 0 ? "" : `, ${status.failed} failed (${status.problem})`);
     if (!process.stdout.isTTY) return paid;
     return [`running ${clock((performance.now() - start) / 1000)}`, paid, "Ctrl-C ends it"].filter(Boolean).join(", ");

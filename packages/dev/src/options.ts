@@ -7,14 +7,14 @@ export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, thre
 
   --port N      the first of seven ports; default 4020
   --fresh       begin with a new chain, new wallets and new databases
-  --traffic N   make N real payments a second from built-in wallets, for example 0.3
+  --traffic N   make N paid requests a second from built-in wallets, for example 0.3
   --no-open     do not open the browser
   --no-build    do not build before the start
   --state DIR   folder for all data that is kept; default .dev
 `;
 
 const DEFAULT_PORT = "4020";
-/** Maximum payments a second: one prover cannot make more. */
+/** Maximum paid requests a second: one prover cannot make more. */
 const MAX_TRAFFIC = 10;
 
 export interface DevOptions {
@@ -25,7 +25,7 @@ export interface DevOptions {
   readonly build: boolean;
   /** Path of the state folder. */
   readonly state: string;
-  /** Payments a second; 0 for none. */
+  /** Paid requests a second; 0 for none. */
   readonly traffic: number;
 }
 
@@ -56,7 +56,7 @@ function parseTraffic(text: string): number {
   if (!(rate > 0 && rate <= MAX_TRAFFIC))
     throw new CommandError(
       "INVALID_TRAFFIC",
-      `--traffic is "${text.slice(0, 20)}"; expected payments a second, more than 0 and at most ${MAX_TRAFFIC}`,
+      `--traffic is "${text.slice(0, 20)}"; expected paid requests a second, more than 0 and at most ${MAX_TRAFFIC}`,
     );
   return rate;
 }

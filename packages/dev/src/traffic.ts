@@ -16,7 +16,7 @@ import { payingOpenAi } from "../../create-sotto/templates/resource-server-llm/s
 import { send } from "./faucet.ts";
 
 export interface TrafficOrder {
-  /** Payments a second. */
+  /** Paid requests a second. */
   readonly rate: number;
   readonly deployment: DeploymentManifest;
   /** JSON-RPC URL. */
@@ -37,7 +37,7 @@ export interface TrafficOrder {
 export interface TrafficStatus {
   readonly paid: number;
   readonly failed: number;
-  /** Payments a second in the last minute. */
+  /** Paid requests a second in the last minute. */
   readonly rate: number;
   /** The last failure. */
   readonly problem: string | undefined;
@@ -50,7 +50,7 @@ const NOTES = 8;
 const DEPOSIT = 20_000_000n;
 const MIN_BALANCE = 1_000_000n;
 const MAX_PER_REQUEST = 200_000n;
-/** Maximum number of late payments; further ones are dropped, so that a slow machine does not fall behind forever. */
+/** Maximum number of late requests; further ones are dropped, so that a slow machine does not fall behind forever. */
 const MAX_DUE = PAYERS;
 const MINUTE_MS = 60_000;
 const STATUS_MS = 2_000;
@@ -151,7 +151,7 @@ async function run(order: TrafficOrder): Promise<void> {
       due--;
       try {
         await fund(payer, order);
-        await request(payer, order, paid);
+        await request(payer, order, paid + failed);
         paid++;
         times.push(Date.now());
       } catch (error) {
