@@ -1,12 +1,13 @@
 // Node's Ed25519 must decide as the portable one, which browsers use.
 import * as crypto from "node:crypto";
+import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
 import { type Ed25519, ed25519Of, type NodeCrypto, PORTABLE, verifyEd25519 } from "../../src/core/ed25519.ts";
 
 const NODE = ed25519Of(crypto as unknown as NodeCrypto);
 const SECRET = new Uint8Array(32).fill(7);
-/** Throwing is refusing. */
+/** Counts an exception as a refusal. */
 const refusing =
   ({ verify }: Ed25519): Ed25519["verify"] =>
   (...args) => {
@@ -47,6 +48,27 @@ describe("Ed25519", () => {
       expect(verify(unreduced, MESSAGE, KEY)).to.equal(false);
       expect(verify(signature.slice(1), MESSAGE, KEY)).to.equal(false);
       expect(verify(signature, MESSAGE, KEY.slice(1))).to.equal(false);
+    }
+  });
+
+  it("of Node accepts what the portable one accepts: parts of small order, which the equation with a cofactor ignores", () => {
+    const { Point } = ed25519;
+    const low = Point.fromBytes(bytes(0n));
+    expect(low.multiplyUnsafe(4n).equals(Point.ZERO)).to.equal(true);
+    const { scalar } = ed25519.utils.getExtendedPublicKey(SECRET);
+    const nonce = 12_345n;
+    for (const [point, publicKey] of [
+      [Point.BASE.multiply(nonce).add(low), KEY],
+      [Point.BASE.multiply(nonce), Point.fromBytes(KEY).add(low).toBytes()],
+    ] as const) {
+      const start = point.toBytes();
+      const hash = createHash("sha512").update(start).update(publicKey).update(MESSAGE).digest();
+      const challenge = Point.Fn.create(BigInt(`0x${Buffer.from(hash.reverse()).toString("hex")}`));
+      const signature = Uint8Array.from([...start, ...bytes(Point.Fn.create(nonce + challenge * scalar))]);
+      for (const verify of VERIFIERS) {
+        expect(verify(signature, MESSAGE, publicKey)).to.equal(true);
+        expect(verify(signature, MESSAGE.slice(1), publicKey)).to.equal(false);
+      }
     }
   });
 });
