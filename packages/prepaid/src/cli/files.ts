@@ -81,9 +81,13 @@ export function readReceiptKeys(path: string): ReceiptKeyFile | undefined {
   return text === undefined ? undefined : parsed(text, path, decodeReceiptKeyFile);
 }
 
-/** Writes receipts.json, which is never replaced. @throws CliError FILE_EXISTS, FILE_UNREADABLE */
-export const writeReceiptKeys = (path: string, file: ReceiptKeyFile): void =>
-  writePrivate(path, written(encodeReceiptKeyFile(file)), false);
+/**
+ * Writes receipts.json.
+ * @param replace whether it adds months to the file that stands there
+ * @throws CliError FILE_EXISTS, FILE_UNREADABLE
+ */
+export const writeReceiptKeys = (path: string, file: ReceiptKeyFile, replace: boolean): void =>
+  writePrivate(path, written(encodeReceiptKeyFile(file)), replace);
 
 /** Reads the routes of terms with their rules. @throws CliError FILE_UNREADABLE */
 export const readRoutes = (path: string): readonly MeteredRouteRule[] =>

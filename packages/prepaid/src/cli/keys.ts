@@ -26,7 +26,7 @@ import {
   type PrepaidSchedule,
   prepaidChallengeDigest,
 } from "../index.ts";
-import { readKeys, readSchedule, writeKeys, writeSchedule } from "./files.ts";
+import { readKeys, readReceiptKeys, readSchedule, writeKeys, writeReceiptKeys, writeSchedule } from "./files.ts";
 import { generatePrivateKeys, publicKeyOf } from "./key-pairs.ts";
 
 /** How far ahead keys can begin, in epochs. */
@@ -57,7 +57,8 @@ export const prepaidKeys: Command = {
     "end of the next one. Nothing is sent. Next, sign the schedule with `sotto prepaid sign`.",
     "Never create a second key for a month and value that a signed schedule already has: payers and mirrors refuse it.",
     "Use --extend instead: its keys.json also has the keys in DIR that are still needed, and its schedule.json has only",
-    "the new ones. The server then gets the new keys.json and both signed schedules.",
+    "the new ones. The server then gets the new keys.json and both signed schedules. A receipts.json in DIR is copied, because a",
+    "month has one receipt key too.",
     "If it is interrupted, the same command finishes it.",
   ],
   async run(context) {
@@ -65,10 +66,12 @@ export const prepaidKeys: Command = {
     const config = readConfig(home);
     const extended = args.text("extend");
     const before = extended === undefined ? undefined : readKeyFolder(extended, config);
+    const receipts = extended === undefined ? undefined : readReceiptKeys(join(extended, "receipts.json"));
     const plan = planOf(args, before);
     const wallet = await walletOf(context, config, before);
     const folder = args.required("out");
     const [keysPath, schedulePath] = [join(folder, "keys.json"), join(folder, "schedule.json")];
+    const receiptsPath = join(folder, "receipts.json");
     if (existsSync(schedulePath)) throw new CliError("FILE_EXISTS", `${schedulePath} exists; choose another --out`);
     const cells = plan.epochs.flatMap((epoch) => plan.values.map((value) => ({ epoch, value })));
     const ended = laterEpoch(epochOf(Date.now()), -2);
@@ -85,6 +88,8 @@ export const prepaidKeys: Command = {
       makeFolder(folder);
       writeKeys(keysPath, file);
     }
+    if (receipts !== undefined && readReceiptKeys(receiptsPath) === undefined)
+      writeReceiptKeys(receiptsPath, receipts, false);
     const schedule = scheduleOf(file, plan, { wallet, chainId: config.chainId, pool: config.pool }, keysPath);
     writeSchedule(schedulePath, schedule);
     return {

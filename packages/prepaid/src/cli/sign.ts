@@ -37,7 +37,7 @@ export const prepaidSign: Command = {
   },
   details: [
     "The account must be the wallet that receives the payments. Sign one schedule for a month and value only, and one rule",
-    "for a month and route: payers compare them. Nothing is sent; what is signed then goes to mirrors with",
+    "for a month and route: payers compare them. Nothing is sent. Then send the signed file to mirrors with",
     "`sotto prepaid push`.",
   ],
   async run(context) {

@@ -24,43 +24,45 @@ export const prepaidTerms: Command = {
   summary: "Creates the terms of metered routes to sign, and the keys of their receipts.",
   positionals: [],
   options: {
-    keys: { value: "DIR", help: "the folder with keys.json and schedule.json of `sotto prepaid keys`" },
+    keys: {
+      value: "DIR",
+      help: "the folder with keys.json and schedule.json of `sotto prepaid keys`; gets receipts.json",
+    },
     routes: { value: "FILE", help: 'JSON with the routes and their rules: { "routes": [{ method, path, rule }] }' },
     from: { value: "MONTH", help: "the first month (UTC), such as 2026-12; default: this one" },
     epochs: { value: "N", help: `number of months, 1 to ${MAX_PREPAID_EPOCHS}; default: as many as have keys` },
     out: {
       value: "DIR",
-      help: "the folder for receipts.json (secret, mode 0600) and terms.json; never replaces a file",
+      help: "the folder for terms.json, which is never replaced",
     },
   },
   details: [
     "A rule has base, units, cap and grain in base units, as the server's price has them. Every value from the grain to the",
     "cap needs a key in each month. Nothing is sent. Next, sign the terms with `sotto prepaid sign --terms`.",
-    "Never sign two rules for one route and month: payers compare them. The keys of a receipts.json in DIR of --out, or else in",
-    "DIR of --keys, are used again, so that a month has one receipt key.",
+    "Never sign two rules for one route and month: payers compare them. The receipt keys (secret, mode 0600) are beside keys.json;",
+    "later terms use them again and add their months, so that a month has one receipt key.",
   ],
   async run({ args, home }) {
     const config = readConfig(home);
     const months = monthsOf(args);
     const [keysFolder, folder] = [args.required("keys"), args.required("out")];
-    const [receiptsPath, termsPath] = [join(folder, "receipts.json"), join(folder, "terms.json")];
+    const [receiptsPath, termsPath] = [join(keysFolder, "receipts.json"), join(folder, "terms.json")];
     if (existsSync(termsPath)) throw new CliError("FILE_EXISTS", `${termsPath} exists; choose another --out`);
     const { keys, schedule } = readKeyFolder(keysFolder, config);
     const { wallet, chainId, pool, origin } = schedule;
     const routesPath = args.required("routes");
     const routes = readRoutes(routesPath);
     const epochs = epochsOf(months, routes, keys);
-    const before = readReceiptKeysOf(origin, join(keysFolder, "receipts.json"));
-    const kept = readReceiptKeysOf(origin, receiptsPath);
-    if (kept !== undefined) assertKept(receiptsPath, kept, epochs, before);
-    const secrets = kept?.keys ?? secretsOf(epochs, before);
+    const before = readReceiptKeysOf(origin, receiptsPath);
+    const lacking = epochs.filter((epoch) => secretOf(before?.keys ?? [], epoch) === undefined);
+    const secrets = secretsOf(lacking, before);
     const terms = parseTerms(routesPath, {
       ...{ wallet, chainId, pool, origin, routes },
       firstEpoch: epochs[0]!,
       receiptKeys: epochs.map((epoch) => receiptKeyOf(secretOf(secrets, epoch)!)),
     });
     makeFolder(folder);
-    if (kept === undefined) writeReceiptKeys(receiptsPath, { origin, keys: secrets });
+    if (lacking.length > 0) writeReceiptKeys(receiptsPath, { origin, keys: secrets }, before !== undefined);
     writeTerms(termsPath, terms);
     return {
       json: { receiptKeys: receiptsPath, terms: termsPath, wallet, origin, epochs, routes: routes.length },
@@ -133,33 +135,9 @@ function readReceiptKeysOf(origin: string, path: string): ReceiptKeyFile | undef
 const secretOf = (secrets: readonly ReceiptSecret[], month: string): Uint8Array | undefined =>
   secrets.find(({ epoch }) => epoch === month)?.secret;
 
-/** Keys for these months, the earlier ones included. */
-function secretsOf(epochs: readonly string[], before: ReceiptKeyFile | undefined): readonly ReceiptSecret[] {
+/** The keys that stand, without those of ended months, and new ones. */
+function secretsOf(lacking: readonly string[], before: ReceiptKeyFile | undefined): readonly ReceiptSecret[] {
   const ended = laterEpoch(epochOf(Date.now()), -2);
   const old = (before?.keys ?? []).filter(({ epoch }) => epoch > ended);
-  const added = epochs.filter((epoch) => !old.some((key) => key.epoch === epoch));
-  return [...old, ...added.map((epoch) => ({ epoch, secret: new Uint8Array(randomBytes(32)) }))];
-}
-
-/**
- * Checks the receipt keys that stand at --out, which are kept because their receipts may be out.
- * @param before those beside keys.json
- * @throws CliError FILE_EXISTS if a month has no key; REFUSED if a month has two
- */
-function assertKept(
-  path: string,
-  kept: ReceiptKeyFile,
-  epochs: readonly string[],
-  before: ReceiptKeyFile | undefined,
-): void {
-  for (const epoch of epochs) {
-    const [secret, other] = [secretOf(kept.keys, epoch), secretOf(before?.keys ?? [], epoch)];
-    if (secret === undefined)
-      throw new CliError(
-        "FILE_EXISTS",
-        `${path} exists and has no key for ${epoch}; move it beside keys.json, so that its keys are used again`,
-      );
-    if (other !== undefined && receiptKeyOf(other) !== receiptKeyOf(secret))
-      throw new CliError("REFUSED", `${path} has another key for ${epoch} than the receipts.json beside keys.json`);
-  }
+  return [...old, ...lacking.map((epoch) => ({ epoch, secret: new Uint8Array(randomBytes(32)) }))];
 }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
@@ -45,8 +45,8 @@ describe("sotto prepaid terms", function () {
     const ended = await terms("--routes", routes, "--out", folder);
     expect(ended.code, ended.stderr).to.equal(0);
     expect(JSON.parse(ended.stdout)).to.deep.include({ epochs: [now, laterEpoch(now, 1)], origin: ORIGIN, routes: 1 });
-    expect(statSync(join(folder, "receipts.json")).mode & 0o777).to.equal(0o600);
-    const file = decodeReceiptKeyFile(read(join(folder, "receipts.json")));
+    expect(statSync(join(keys, "receipts.json")).mode & 0o777).to.equal(0o600);
+    const file = decodeReceiptKeyFile(read(join(keys, "receipts.json")));
     const made = decodeMeteredTerms(read(join(folder, "terms.json"))["terms"]);
     expect(made.receiptKeys).to.deep.equal(file.keys.map(({ secret }) => receiptKeyOf(secret)));
     for (const { secret } of file.keys)
@@ -61,40 +61,54 @@ describe("sotto prepaid terms", function () {
     expect(codeOf(await run("sign", "--terms", path, "--schedule", path))).to.deep.equal([2, "USAGE"]);
   });
 
-  it("uses receipt keys again, so that a month has one", async () => {
-    expect((await terms("--routes", routes, "--out", keys, "--epochs", "1")).code).to.equal(0);
-    const folder = join(home.folder, "later");
-    expect((await terms("--routes", routes, "--out", folder)).code).to.equal(0);
+  it("uses receipt keys again and adds those of later months, so that a month has one", async () => {
+    const own = join(home.folder, "own");
+    cpSync(keys, own, { recursive: true });
+    const secrets = join(own, "receipts.json");
+    rmSync(secrets, { force: true });
+    const of = (...args: string[]) => run("terms", "--keys", own, "--routes", routes, ...args);
     const keysIn = (path: string) => decodeMeteredTerms(read(join(path, "terms.json"))["terms"]).receiptKeys;
-    expect(keysIn(folder)).to.have.length(2);
-    expect(keysIn(folder)[0]).to.equal(keysIn(keys)[0]);
+    const [first, second, third] = ["first", "second", "third"].map((name) => join(home.folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    expect((await of("--out", first, "--epochs", "1")).code).to.equal(0);
+    expect((await of("--out", second)).code).to.equal(0);
+    const both = readFileSync(secrets, "utf8");
+    expect(keysIn(second)).to.have.length(2);
+    expect(keysIn(second)[0]).to.equal(keysIn(first)[0]);
+    expect((await of("--out", third)).code).to.equal(0);
+    expect(keysIn(third)).to.deep.equal(keysIn(second));
+    expect(readFileSync(secrets, "utf8")).to.equal(both);
+    expect(statSync(secrets).mode & 0o777).to.equal(0o600);
+    // Keys of later months.
+    const extended = join(home.folder, "extended");
+    const more = await run("keys", "--extend", own, "--epochs", "1", "--out", extended);
+    expect(more.code, more.stderr).to.equal(0);
+    const last = await run("terms", "--keys", extended, "--routes", routes, "--out", extended);
+    expect(last.code, last.stderr).to.equal(0);
+    expect(keysIn(extended)).to.have.length(3);
+    expect(keysIn(extended).slice(0, 2)).to.deep.equal(keysIn(second));
   });
 
-  it("keeps the receipt keys at --out, whose receipts may be out", async () => {
-    const folder = join(home.folder, "kept");
-    expect((await terms("--routes", routes, "--out", folder, "--epochs", "1")).code).to.equal(0);
-    const secrets = readFileSync(join(folder, "receipts.json"), "utf8");
+  it("uses the keys that an interrupted run has written", async () => {
+    const folder = join(home.folder, "interrupted");
+    const secrets = readFileSync(join(keys, "receipts.json"), "utf8");
+    expect((await terms("--routes", routes, "--out", folder)).code).to.equal(0);
+    expect(readFileSync(join(keys, "receipts.json"), "utf8")).to.equal(secrets);
     rmSync(join(folder, "terms.json"));
-    const again = await terms("--routes", routes, "--out", folder, "--epochs", "1");
-    expect(again.code, again.stderr).to.equal(0);
-    expect(readFileSync(join(folder, "receipts.json"), "utf8")).to.equal(secrets);
-    const [key] = decodeReceiptKeyFile(JSON.parse(secrets)).keys;
-    expect(decodeMeteredTerms(read(join(folder, "terms.json"))["terms"]).receiptKeys).to.deep.equal([
-      receiptKeyOf(key!.secret),
-    ]);
-    rmSync(join(folder, "terms.json"));
-    const longer = await terms("--routes", routes, "--out", folder);
-    expect(codeOf(longer)).to.deep.equal([2, "FILE_EXISTS"]);
-    expect(longer.stderr).to.include("move it beside keys.json");
-    // Another key for the month beside keys.json.
+    expect((await terms("--routes", routes, "--out", folder)).code).to.equal(0);
+    expect(readFileSync(join(keys, "receipts.json"), "utf8")).to.equal(secrets);
+  });
+
+  it("refuses receipt keys of another origin", async () => {
     const other = join(home.folder, "other");
     cpSync(keys, other, { recursive: true });
-    rmSync(join(other, "receipts.json"), { force: true });
-    rmSync(join(other, "terms.json"), { force: true });
-    expect((await run("terms", "--keys", other, "--routes", routes, "--out", other)).code).to.equal(0);
-    const two = await run("terms", "--keys", other, "--routes", routes, "--out", folder, "--epochs", "1");
-    expect(codeOf(two)).to.deep.equal([3, "REFUSED"]);
-    expect(readFileSync(join(folder, "receipts.json"), "utf8")).to.equal(secrets);
+    const file = { ...read(join(other, "receipts.json")), origin: "https://other.example" };
+    writeFileSync(join(other, "receipts.json"), JSON.stringify(file));
+    const ended = await run("terms", "--keys", other, "--routes", routes, "--out", join(home.folder, "unwritten"));
+    expect(codeOf(ended)).to.deep.equal([3, "REFUSED"]);
   });
 
   it("refuses routes without keys for their values, malformed ones, and months without keys", async () => {
