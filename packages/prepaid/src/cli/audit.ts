@@ -13,10 +13,10 @@ export const prepaidAudit: Command = {
     schedules: { value: "LIST", help: "all schedules of the server: comma-separated files, signed or not" },
   },
   details: [
-    "For each key, the tokens that were signed (sold, as change or in swaps) must be those that were spent (for exact prices, for",
-    "metered requests or in swaps) plus those that were not. If something does not add up, the command names it and ends with",
-    "exit code 7. It needs no secret. Run the same version of sotto as the server, because both update an older store. A day after a",
-    "key was closed, its tokens are deleted and no longer counted.",
+    "For each key, no more tokens may have been spent (for exact prices, for metered requests or in swaps) than were signed (sold,",
+    "as change or in swaps). If something does not add up, the command names it and ends with exit code 7. It needs no secret.",
+    "Run the same version of sotto as the server, because both update an older store. A day after a key was closed, its tokens are",
+    "deleted and no longer counted.",
   ],
   async run({ args, home, output }) {
     const config = readConfig(home);

@@ -1,5 +1,5 @@
 // Adds up the store of prepaid tokens, so that the operator sees whether it created value.
-import { changeOf, decodeMeteredRule } from "../../index.ts";
+import { changeOf, decodeMeteredRule, type MeteredRule } from "../../index.ts";
 import type { Key } from "../keyring.ts";
 import type { PrepaidStore } from "../store.ts";
 
@@ -35,7 +35,7 @@ export interface MeteredTotals {
   readonly changeSigned: bigint;
   /** Change that was not asked for yet. */
   readonly changeClaimable: bigint;
-  /** The caps of requests that still run. */
+  /** The caps of requests that still run. Those whose deadline has passed cost their last checkpoint. */
   readonly running: bigint;
   /** Tokens that were exchanged for others. */
   readonly swapped: bigint;
@@ -75,12 +75,9 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     const [cap, charge, count] = [BigInt(group.cap), BigInt(group.charge), BigInt(group.count)];
     const rule = decodeMeteredRule(JSON.parse(group.rule));
     countsOf(group.key_id).metered += group.count;
-    if (charge > cap || charge % rule.grain !== 0n) {
-      problems.push(
-        charge > cap
-          ? `${count} requests were charged ${charge}, more than their cap ${cap}`
-          : `${count} requests were charged ${charge}, which is not a multiple of their grain ${rule.grain}`,
-      );
+    const wrong = wrongCharge(rule, cap, charge);
+    if (wrong !== undefined) {
+      problems.push(`requests were ${wrong}: ${count}`);
       // Nothing can be said about their change.
       continue;
     }
@@ -90,7 +87,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
       sums[group.signed ? "changeSigned" : "changeClaimable"] += (cap - charge) * count;
     }
     if (!group.signed) continue;
-    if (group.state === "running") problems.push(`the change of ${count} requests was signed while they run`);
+    if (group.state === "running") problems.push(`change was signed for requests that run: ${count}`);
     for (const value of changeOf(rule, charge)) {
       const key = keys.find((one) => one.value === value && one.epoch === group.change_epoch);
       if (key === undefined) problems.push(`no schedule has the key of ${value} in ${group.change_epoch}`);
@@ -107,7 +104,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     if (value === undefined || values.includes(undefined)) continue;
     const [sum, signed] = [(values as bigint[]).reduce((total, each) => total + each, 0n), value * BigInt(count)];
     sums.swapped += signed * BigInt(swaps);
-    if (sum !== signed) problems.push(`${swaps} swaps spent ${sum} and signed ${signed}`);
+    if (sum !== signed) problems.push(`swaps spent ${sum} and signed ${signed}: ${swaps}`);
   }
   const totals = new Map(read.totals.map((each) => [each.keyId, each]));
   const closed = new Set(read.closed);
@@ -138,6 +135,15 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     };
   });
   return { ...sums, keys: audited.filter(isUsed), problems };
+}
+
+/** What is wrong with a charge; undefined if nothing is. */
+function wrongCharge(rule: MeteredRule, cap: bigint, charge: bigint): string | undefined {
+  if (cap !== rule.cap) return `paid with ${cap}, which is not the cap ${rule.cap} of their rule`;
+  if (charge > cap) return `charged ${charge}, more than their cap ${cap}`;
+  if (charge < 0n || charge % rule.grain !== 0n)
+    return `charged ${charge}, which is not a multiple of their grain ${rule.grain}`;
+  return undefined;
 }
 
 const isUsed = ({ sold, change, swappedIn, redeemed, metered, swappedOut }: KeyAudit): boolean =>

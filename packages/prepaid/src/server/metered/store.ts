@@ -46,6 +46,9 @@ export interface StoredSwap extends Omit<SwapRow, "spent"> {
   readonly tokens: readonly TokenId[];
 }
 
+/** Whether a swap was made, or why not: a key is closed, or one of its tokens was spent before. */
+export type SwapOutcome = "made" | "closed" | "spent";
+
 /** A spent token, with the time that its request still has, ms. */
 export type FoundRow = MeteredRow & { readonly remaining: number };
 
@@ -193,7 +196,7 @@ export class MeteredStore {
    * Spends the tokens of a swap and stores its signatures, within a transaction. The caller rolls back if it is refused.
    * @returns "closed" if one of the keys is closed, "spent" if one of the tokens was spent before
    */
-  async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<"made" | "closed" | "spent"> {
+  async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<SwapOutcome> {
     const closed = await closedOf(db, [swap.key_id, ...tokens.map(({ keyId }) => keyId)]);
     if (closed.size > 0) return "closed";
     const rows = [...tokens]
@@ -217,12 +220,21 @@ export class MeteredStore {
   async groups(db: Kysely<PrepaidSchema>): Promise<readonly MeteredGroup[]> {
     const rows = await db
       .selectFrom("prepaid_metered")
-      .select(["key_id", "cap", "rule", "charge", "state", "change_epoch"])
+      .select(["key_id", "cap", "rule", "charge", "change_epoch"])
+      // After its deadline, a request costs its last checkpoint, although only a claim stores that.
+      .select(
+        sql<MeteredRow["state"]>`case when deadline > ${this.#now} then state else 'charged' end`.as("settled_state"),
+      )
       .select((row) => [row.fn.count<number>("nonce").as("count"), row.fn.count<number>("batch").as("signed")])
-      .groupBy(["key_id", "cap", "rule", "charge", "state", "change_epoch"])
+      .groupBy(["key_id", "cap", "rule", "charge", "change_epoch"])
+      .groupBy(sql`settled_state`)
       .groupBy(sql`batch is null`)
       .execute();
-    return rows.map((row) => ({ ...row, signed: Number(row.signed) > 0, count: Number(row.count) }));
+    return rows.map(({ settled_state: state, ...row }) => ({
+      ...{ ...row, state },
+      signed: Number(row.signed) > 0,
+      count: Number(row.count),
+    }));
   }
 
   /** All swaps, as groups of equal keys. */
