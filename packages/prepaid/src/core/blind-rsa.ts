@@ -71,8 +71,9 @@ export class BlindMessages {
     const blinds = inputs.map(({ blind }) => blind);
     for (const blind of blinds)
       if (blind <= 0n || blind >= modulus) fail("INVALID_SCALAR", "a blind must be from 1 to n - 1");
-    // RFC 9474 requires the inversion of the messages too: blinding does not hide one that shares a factor with n.
-    this.#inverses = inverses([...blinds, ...inputs.map(({ encoded }) => encoded)], modulus).slice(0, inputs.length);
+    // RFC 9474 requires that the messages are invertible too: blinding does not hide one that shares a factor with n.
+    const product = inputs.reduce((all, { encoded }) => (all * encoded) % modulus, 1n);
+    this.#inverses = inverses([...blinds, product], modulus).slice(0, -1);
     this.#inputs = inputs;
     this.#modulus = modulus;
   }

@@ -9,8 +9,8 @@ const SMALL = 1n << BigInt(LEADING_BITS);
 const bitsOf = (x: bigint): number => 4 * x.toString(16).length;
 
 /**
- * The steps that Euclid's algorithm takes for a and b, as far as their leading parts decide them: algorithm L of Knuth, The Art of
- * Computer Programming 2, section 4.5.2.
+ * The steps that Euclid's algorithm takes for a and b while their leading bits alone determine the quotients: algorithm L of Knuth,
+ * The Art of Computer Programming 2, section 4.5.2.
  * @param a a > b
  * @returns the factors of a and b in the next two remainders; undefined if not even one step is decided
  */
@@ -31,13 +31,13 @@ function leadingSteps(a: bigint, b: bigint): readonly [bigint, bigint, bigint, b
 
 /**
  * The inverse of x mod n, by Lehmer's variant of the extended Euclidean algorithm: most of its steps are done with numbers of 48 bits,
- * which takes a fifth of the time.
+ * which takes less than half the time.
  * @param x not negative
  * @param n above 1
  * @returns undefined if there is none
  */
 export function inverse(x: bigint, n: bigint): bigint | undefined {
-  // a = s x and b = t x mod n, always.
+  // Invariant: a = s x and b = t x (mod n).
   let [a, b, s, t] = [n, x % n, 0n, 1n];
   while (b !== 0n) {
     const steps = b < SMALL ? undefined : leadingSteps(a, b);
@@ -65,8 +65,8 @@ export function inverses(values: readonly bigint[], n: bigint): readonly bigint[
     product = (product * value) % n;
   }
   let rest = inverse(product, n);
-  // Finding such a value means factoring the modulus, so the key is broken.
-  if (rest === undefined) fail("INVALID_KEY", "a blind has no inverse modulo the prepaid key");
+  // Finding a value without an inverse means factoring the modulus, so the key is broken.
+  if (rest === undefined) fail("INVALID_KEY", "a message or a blind has no inverse modulo the prepaid key");
   const result: bigint[] = new Array(values.length);
   for (let i = values.length - 1; i >= 0; i--) {
     result[i] = (rest * prefixes[i]!) % n;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { bytesToBigInt } from "@sotto/protocol/extend";
 import { expectCode } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { inverse, inverses } from "../../src/core/inverse.ts";
 
@@ -16,7 +17,8 @@ const isRight = (x: bigint, n: bigint): boolean => {
   return found >= 0n && found < n && (found * x) % n === 1n % n;
 };
 
-describe("the inverse of an integer", () => {
+describe("the inverse of an integer", function () {
+  slow(this, "hundreds of thousands of inversions");
   it("is right for random values of every size up to 4,096 bits", () => {
     for (let i = 0; i < 3_000; i += 1) {
       const n = random(2 + (i % 4_095)) + 2n;
@@ -29,7 +31,7 @@ describe("the inverse of an integer", () => {
       for (let x = 0n; x < 130n; x += 1n) expect(isRight(x, n), `${x} mod ${n}`).to.equal(true);
   });
 
-  it("is right where quotients are all 1, very large, or undecided by the leading bits", () => {
+  it("is right if quotients are all 1, very large, or undecided by the leading bits", () => {
     const ends = [-3n, -2n, -1n, 0n, 1n, 2n, 3n];
     let [a, b] = [1n, 1n];
     // Consecutive numbers of Fibonacci.
