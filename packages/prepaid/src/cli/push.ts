@@ -1,4 +1,4 @@
-import { type Arguments, type Command, readConfig, serviceOf, usage } from "@sotto/cli-kit";
+import { type Arguments, type Command, counted, readConfig, serviceOf, usage } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
 import { type CallOptions, SottoService } from "@sotto/wallet";
 import { type PushedSchedule, type PushedTerms, pushSchedule, pushTerms } from "../client.ts";
@@ -26,7 +26,7 @@ export const prepaidPush: Command = {
   async run({ args, home, output, signal }) {
     const config = readConfig(home);
     const { chainId } = config;
-    const { name, send } = pushed(args);
+    const { name, send } = readPush(args);
     const urls = args.texts("service");
     const services = urls.length === 0 ? [serviceOf(config)] : urls.map((url) => new SottoService(url, { chainId }));
     const mirrors: (Sent & { service: string })[] = [];
@@ -53,20 +53,20 @@ export const prepaidPush: Command = {
   },
 };
 
-/** What a mirror answered, and how it is said. */
+/** A mirror's answer, for --json and as text. */
 interface Sent {
   readonly result: PushedSchedule | PushedTerms;
   readonly text: string;
 }
 
-/** What is pushed. */
+/** A signed statement to push. */
 interface Push {
   readonly name: string;
   send(service: SottoService, options: CallOptions): Promise<Sent>;
 }
 
 /** @throws CliError USAGE, FILE_UNREADABLE */
-function pushed(args: Arguments): Push {
+function readPush(args: Arguments): Push {
   const terms = args.text("terms");
   if (terms === undefined) {
     const signed = encodeSignedSchedule(readSignedSchedule(args.required("schedule")));
@@ -74,7 +74,7 @@ function pushed(args: Arguments): Push {
       name: "schedule",
       async send(service, options) {
         const result = await pushSchedule(service, signed, options);
-        return { result, text: `${result.accepted} new keys, ${result.known} known` };
+        return { result, text: `${counted(result.accepted, "new key")}, ${result.known} known` };
       },
     };
   }

@@ -112,7 +112,8 @@ export const PREPAID_ERRORS = {
   },
   PREPAID_AUDIT_FAILED: {
     means: "The store of a server's prepaid tokens does not add up. The message names each contradiction.",
-    cause: "A schedule was left out of `--schedules`, the store lost or gained rows, or somebody else has its keys.",
+    cause:
+      "A schedule was left out of `--schedules`, the store lost or gained rows, or somebody else has the server's private keys.",
     exit: "invalid",
   },
   PREPAID_CHANGE_REFUSED: {

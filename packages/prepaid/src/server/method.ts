@@ -117,20 +117,28 @@ export function createPrepaid(options: PrepaidOptions, { onQuery, onOpen }: Prep
       onOpen?.(one);
       return new OpenPrepaid(core, one, () => opened.delete(one));
     },
-    // All of them share one store.
-    totals: async () => (await [...opened].at(-1)?.totals()) ?? [],
+    totals: async () => (await latestPrepaid(method)?.totals()) ?? [],
   };
-  openedBy.set(method, byCore);
+  openedBy.set(method, { opened, byCore });
   return method;
 }
 
 const HEADER = PREPAID_HEADER.toLowerCase();
-/** The tokens that a method has opened, by paywall. */
-const openedBy = new WeakMap<PrepaidMethod, WeakMap<PaywallCore, Prepaid>>();
+/** The tokens that a method has opened: those that are not closed, and by paywall. */
+interface Opened {
+  readonly opened: ReadonlySet<Prepaid>;
+  readonly byCore: WeakMap<PaywallCore, Prepaid>;
+}
+
+const openedBy = new WeakMap<PrepaidMethod, Opened>();
 
 /** The tokens that a method has opened for this paywall. */
 export const openedPrepaid = (method: PrepaidMethod, core: PaywallCore): Prepaid | undefined =>
-  openedBy.get(method)?.get(core);
+  openedBy.get(method)?.byCore.get(core);
+
+/** Those that a method has opened last: all of them share one store. */
+export const latestPrepaid = (method: PrepaidMethod): Prepaid | undefined =>
+  [...(openedBy.get(method)?.opened ?? [])].at(-1);
 
 class OpenPrepaid implements OpenMethod {
   readonly #core: PaywallCore;

@@ -18,7 +18,7 @@ const TICK_MS = 10_000;
 const SHARED = { size: 50, running: 1, early: 50 };
 /**
  * PostgreSQL locks each token as a swap spends it, in the order of tokens. Two swaps in one transaction would break this
- * order, and someone who shows their tokens at the same time could make the transaction of other payers a victim of a deadlock.
+ * order, and someone who shows their tokens at the same time could make other payers' requests fail in a deadlock.
  */
 const ALONE = { size: 1, running: 1, early: 1 };
 
@@ -144,7 +144,7 @@ export class Prepaid {
 
   /**
    * Runs an action in a transaction whose result may leave this server: it resolves once the guard has recorded that the store
-   * committed it. Actions that arrive while one transaction runs share the next one. One that throws changes nothing.
+   * committed it. In SQLite, actions that arrive while one transaction runs share the next one. One that throws changes nothing.
    * @throws CheckUnavailable if the store was restored or the guard cannot be written; the result must not leave then
    */
   commit<T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> {

@@ -272,7 +272,7 @@ export class PrepaidStore {
     return [...ids].map((keyId) => ({ keyId, issued: of(issued, keyId), redeemed: of(redeemed, keyId) }));
   }
 
-  /** Deletes some of the rows of keys that were closed more than a day ago. The next sweep deletes the next ones. */
+  /** Deletes rows of keys that were closed more than a day ago, up to a limit per sweep. */
   async sweep(): Promise<void> {
     const latest = (await this.now()) - RETENTION_MS;
     const closed = this.#database.db.selectFrom("prepaid_closed").select("key_id").where("closed_at", "<=", latest);
@@ -288,12 +288,12 @@ export class PrepaidStore {
     await this.#delete("prepaid_metered", ["key_id", "nonce"], sql`${hasEnded} and ${isKeyClosed}`, SWEEP_ROWS);
   }
 
-  /** Deletes at most `most` rows. @param key the columns of the table's primary key */
-  async #delete(table: string, key: readonly string[], where: RawBuilder<unknown>, most: number): Promise<void> {
+  /** @param key the columns of the table's primary key @param limit the largest number of rows that are deleted */
+  async #delete(table: string, key: readonly string[], where: RawBuilder<unknown>, limit: number): Promise<void> {
     const columns = sql.join(key.map((name) => sql.ref(name)));
     await sql`
       delete from ${sql.table(table)}
-      where (${columns}) in (select ${columns} from ${sql.table(table)} where ${where} limit ${most})`.execute(
+      where (${columns}) in (select ${columns} from ${sql.table(table)} where ${where} limit ${limit})`.execute(
       this.#database.db,
     );
   }

@@ -1,6 +1,6 @@
 // What `sotto prepaid check-receipt` says about merchants: it convicts three dishonest ones by what they signed, and never an honest
 // one, also if its servers fail.
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import { openDatabase } from "@sotto/database";
@@ -175,13 +175,19 @@ overDatabases("a merchant that is checked by its receipts", EVERY_DATABASE, (new
     expect(said).to.not.match(/does not follow|two different/);
   });
 
+  const children = new Set<ChildProcess>();
+  after(() => {
+    for (const child of children) child.kill("SIGKILL");
+  });
   /** Serves requests in another process, which dies when its order says. */
   async function servedUntilDeath(order: DyingOrder): Promise<void> {
     const child = fork(join(import.meta.dirname, "support", "metered-process.ts"), [], {
       env: { ...BASE_ENVIRONMENT, DYING_ORDER: serialize(order).toString("base64") },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
+    children.add(child);
     const signal = await new Promise((resolve) => child.once("exit", (_, name) => resolve(name)));
+    children.delete(child);
     expect(signal).to.equal("SIGKILL");
   }
 

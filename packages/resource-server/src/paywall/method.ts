@@ -48,8 +48,8 @@ export interface OpenMethod {
    */
   assertSigned?(call: EthCall, token: PoolToken): Promise<void>;
   /**
-   * Checks a quote that does not depend on the request: after `assertSigned` those of the options, and later those that another
-   * method gives to `PaywallCore.assertQuote`. An error for one of the options prevents the paywall from opening.
+   * Checks a quote that does not depend on the request. The paywall calls it after `assertSigned`, for the quotes of the options and
+   * for those that a method gave to `PaywallCore.assertQuote`: an error then prevents it from opening. Later quotes are checked at once.
    */
   assertQuote?(quote: FixedQuote, token: PoolToken): void;
   /** Answers a request to one of its paths. Required if it has paths. */

@@ -39,7 +39,7 @@ import {
 } from "../../index.ts";
 import { PrepaidServerError } from "../errors.ts";
 import type { Key } from "../keyring.ts";
-import { openedPrepaid, parseToken } from "../method.ts";
+import { latestPrepaid, openedPrepaid, parseToken } from "../method.ts";
 import type { Prepaid } from "../prepaid.ts";
 import type { MeteredTotals } from "./audit.ts";
 import { Charges } from "./charges.ts";
@@ -113,7 +113,6 @@ const NOTHING: MeteredTotals = { charged: 0n, changeSigned: 0n, changeClaimable:
  *     sotto({ ...options, methods: [tokens, credit] });
  */
 export function meteredCredit(options: MeteredOptions): MeteredMethod {
-  const opened = new Set<Prepaid>();
   return {
     name: "metered",
     headers: [{ name: METERED_RULE_HEADER }],
@@ -130,12 +129,9 @@ export function meteredCredit(options: MeteredOptions): MeteredMethod {
         throw invalidOption(
           "metered.prepaid must be the method of prepaid tokens that comes before this one in methods",
         );
-      opened.add(prepaid);
-      prepaid.beforeClose(async () => void opened.delete(prepaid));
       return new OpenMetered(core, prepaid, config);
     },
-    // All of them share one store.
-    totals: async () => (await [...opened].at(-1)?.meteredTotals()) ?? NOTHING,
+    totals: async () => (await latestPrepaid(options.prepaid)?.meteredTotals()) ?? NOTHING,
   };
 }
 

@@ -19,7 +19,7 @@ import { readToken, type ShownToken } from "../shown-token.ts";
 import { unsignable } from "../signer.ts";
 import { Repeats } from "./repeats.ts";
 import { signMessages } from "./signing.ts";
-import type { StoredSwap } from "./store.ts";
+import type { StoredSwap, SwapOutcome } from "./store.ts";
 
 export interface SwapParts {
   readonly core: Pick<PaywallCore, "clock">;
@@ -66,10 +66,10 @@ export class Swaps {
     return signatures;
   }
 
-  async #commit(swap: StoredSwap): Promise<"made" | "closed" | "spent"> {
+  async #commit(swap: StoredSwap): Promise<SwapOutcome> {
     const { prepaid } = this.#parts;
     const refused = new Error("the swap is refused");
-    let made: "made" | "closed" | "spent" = "made";
+    let made: SwapOutcome = "made";
     try {
       await prepaid.commit(async (db) => {
         made = await prepaid.store.metered.swap(db, swap);
