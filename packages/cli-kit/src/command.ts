@@ -1,6 +1,7 @@
 import type { PayingMethod } from "@sotto/client";
 import type { ErrorTable } from "@sotto/protocol";
-import type { WalletProver } from "@sotto/wallet";
+import type { Wallet, WalletProver } from "@sotto/wallet";
+import type { ChargeEntry } from "@sotto/wallet/receipts";
 import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
 import type { Home } from "./home/home.ts";
@@ -22,7 +23,7 @@ export interface Context {
   /** The time, ms since the Unix epoch. */
   readonly now: () => number;
   /** What the program's sets add to the command. */
-  readonly program: Pick<Program, "errors" | "methods">;
+  readonly program: Omit<Program, "commands">;
   /** See RunOptions. */
   readonly prover?: WalletProver | undefined;
 }
@@ -43,7 +44,13 @@ export interface Command {
   run(context: Context): Promise<Result | undefined>;
 }
 
-/** Commands that belong together, and what comes with them: their errors and ways to pay. */
+/**
+ * What merchants charged this wallet in a way to pay, oldest first.
+ * @param decimals the decimals of the token, 0 to 77
+ */
+export type Charges = (wallet: Wallet, decimals: number) => Promise<readonly ChargeEntry[]>;
+
+/** Commands that belong together, and what comes with them: their errors, ways to pay and charges. */
 export interface CommandSet {
   /** Names the set in errors. */
   readonly name: string;
@@ -61,6 +68,8 @@ export interface CommandSet {
    * @sotto/client is before them. Several sets can list the same one: its first place counts.
    */
   readonly methods?: readonly PayingMethod[] | undefined;
+  /** Lists what was charged in these ways to pay; `payments` shows it beside the payments. */
+  readonly charges?: Charges | undefined;
 }
 
 /** A program: the commands of every program, and what its sets add. */
@@ -71,6 +80,8 @@ export interface Program {
   readonly errors: ErrorTable;
   /** Ways to pay besides the private payment. */
   readonly methods: readonly PayingMethod[];
+  /** The charges of all sets. */
+  readonly charges: readonly Charges[];
 }
 
 /** Options of every command. */

@@ -10,6 +10,7 @@ export {
 export { PREPAID_ERRORS } from "./client/error-definitions.ts";
 export { PrepaidError, type PrepaidErrorCode } from "./client/errors.ts";
 export {
+  chargeEntries,
   dropPrepaid,
   listCharges,
   listPrepaid,

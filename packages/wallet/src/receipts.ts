@@ -22,5 +22,11 @@ export {
 export { calldataSignals, type SignalSource } from "./receipts/totals/signals.ts";
 export type { HiddenPayment, SharedPoint, TotalsStatement } from "./receipts/totals/statement.ts";
 export { csvOf, paymentsCsv } from "./wallet/payment-csv.ts";
-export { type PaymentEntry, type PaymentsOptions, receivedEntry } from "./wallet/payment-list.ts";
+export {
+  type ChargeEntry,
+  oldestFirst,
+  type PaymentEntry,
+  type PaymentsOptions,
+  receivedEntry,
+} from "./wallet/payment-list.ts";
 export type { ReceiptOptions } from "./wallet/receipt.ts";

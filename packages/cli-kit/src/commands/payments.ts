@@ -1,17 +1,18 @@
-import { paymentsCsv } from "@sotto/wallet/receipts";
+import { type ChargeEntry, oldestFirst, type PaymentEntry, paymentsCsv } from "@sotto/wallet/receipts";
 import type { Command } from "../command.ts";
-import { listed, money } from "../format.ts";
+import { counted, listed, money } from "../format.ts";
 import { usage } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
+import type { Config } from "../home/config.ts";
 import { writePrivate } from "../home/files.ts";
 import { scan, withWallet } from "../session.ts";
 
 export const payments: Command = {
   name: "payments",
-  summary: "Lists payments and what they were for; exports them as JSON or CSV.",
+  summary: "Lists payments and charges and what they were for; exports them as JSON or CSV.",
   positionals: [],
   options: {
-    out: { help: "only payments by this wallet" },
+    out: { help: "only payments by this wallet, and what it was charged" },
     in: { help: "only payments to this wallet" },
     csv: { help: "write CSV (RFC 4180) instead of a table" },
     output: { value: "FILE", help: "write to this file (mode 0600)", short: "o" },
@@ -19,6 +20,8 @@ export const payments: Command = {
   details: [
     "Outgoing payments come from the wallet's journal, incoming ones from the chain. In CSV, an apostrophe starts every",
     "cell that a spreadsheet would run as a formula.",
+    "A charge is what a merchant took for one request from credit that this wallet bought before. The purchase is a payment in",
+    "this list, so charges have no `amount`: add up `charge`, apart from the payments.",
   ],
   async run(context) {
     const { args, output } = context;
@@ -30,35 +33,43 @@ export const payments: Command = {
       const { config, wallet } = session;
       const direction = out ? "out" : incoming ? "in" : undefined;
       const found = await wallet.payments({ decimals: config.decimals, direction });
-      const json = found.map(({ block, ...entry }) => ({
-        ...entry,
-        amount: String(entry.amount),
-        block: block ?? null,
-      }));
+      const sources = incoming ? [] : context.program.charges;
+      const charges = (await Promise.all(sources.map((list) => list(wallet, config.decimals)))).flat();
+      const entries = [...found, ...charges].sort(oldestFirst);
       const file = args.text("output");
       if (file !== undefined) {
-        const text = args.flag("csv") ? paymentsCsv(found) : `${JSON.stringify(json, null, 2)}\n`;
+        const text = args.flag("csv") ? paymentsCsv(entries) : `${JSON.stringify(entries.map(jsonOf), null, 2)}\n`;
         writePrivate(file, text, false);
-        return { json: { file, payments: found.length }, text: [`${found.length} payments written to ${file}`] };
+        const written = `${counted(found.length, "payment")} and ${counted(charges.length, "charge")}`;
+        return {
+          json: { file, payments: found.length, charges: charges.length },
+          text: [`${written} written to ${file}`],
+        };
       }
       if (args.flag("csv")) {
-        output.raw(paymentsCsv(found));
+        output.raw(paymentsCsv(entries));
         return undefined;
       }
       return {
-        json,
+        json: entries.map(jsonOf),
         text: listed(
-          found.map(({ id, direction: way, state, amount, resource, begun, settled }) => [
-            begun || settled,
-            way,
-            money(amount, config),
-            state,
-            id,
-            printable(resource),
-          ]),
+          entries.map((entry) => rowOf(entry, config)),
           "no payments",
         ),
       };
     });
   },
 };
+
+const jsonOf = (entry: PaymentEntry | ChargeEntry) =>
+  entry.kind === "charge"
+    ? { ...entry, charge: String(entry.charge) }
+    : { ...entry, amount: String(entry.amount), block: entry.block ?? null };
+
+function rowOf(entry: PaymentEntry | ChargeEntry, config: Config): string[] {
+  const { id, kind, resource } = entry;
+  const of = [id, printable(resource)];
+  if (kind === "charge") return [entry.begun, kind, money(entry.charge, config), "", ...of];
+  const { begun, settled, direction, amount, state } = entry;
+  return [begun || settled, direction, money(amount, config), state, ...of];
+}

@@ -1,6 +1,6 @@
 import type { CommandSet } from "@sotto/cli-kit";
 import { MAX_AMOUNT } from "@sotto/protocol";
-import { PREPAID_ERRORS, prepaid } from "../client.ts";
+import { chargeEntries, PREPAID_ERRORS, prepaid } from "../client.ts";
 import { prepaidAudit } from "./audit.ts";
 import { prepaidBuy, prepaidRestore } from "./buy.ts";
 import { prepaidCheckReceipt } from "./check-receipt.ts";
@@ -35,4 +35,5 @@ export const prepaidCommands: CommandSet = {
   ],
   errors: PREPAID_ERRORS,
   methods: [prepaid({ maxPerHost: MAX_AMOUNT, mirrors: "services", buy: false })],
+  charges: chargeEntries,
 };

@@ -1,4 +1,6 @@
 import type { PayingWallet } from "@sotto/client";
+import { formatDecimalAmount } from "@sotto/protocol";
+import type { ChargeEntry } from "@sotto/wallet/receipts";
 import { parseReceipt, redeemsAt, type WireSignedSchedule } from "../index.ts";
 import { type PrepaidBook, prepaidBookOf } from "./book.ts";
 import { chargesIn } from "./metered/book.ts";
@@ -38,6 +40,10 @@ export interface PrepaidChange {
 
 /** What was charged for a request of a metered route. */
 export interface PrepaidCharge extends ChargeEvent {
+  /** Identifies the request in the wallet's store. */
+  readonly id: string;
+  /** The merchant's wallet. */
+  readonly wallet: string;
   /** When the request was sent, ms. */
   readonly at: number;
 }
@@ -95,10 +101,26 @@ function changeAt(book: PrepaidBook, origin: string, now: number): PrepaidChange
 
 /** What merchants charged for requests of metered routes, oldest first. */
 export async function listCharges(wallet: PayingWallet): Promise<PrepaidCharge[]> {
-  return (await chargesIn(wallet.store)).map(({ receipt, at }) => {
-    const { origin, method, target, units, charge, change } = parseReceipt(receipt).receipt;
-    return { origin, method, target, units, charge, change, receipt, at };
+  return (await chargesIn(wallet.store)).map(({ id, receipt, at }) => {
+    const { origin, wallet: merchant, method, target, units, charge, change } = parseReceipt(receipt).receipt;
+    return { id, origin, wallet: merchant, method, target, units, charge, change, receipt, at };
   });
+}
+
+/**
+ * The charges as entries of the list of payments, oldest first. `paymentsCsv` of @sotto/wallet formats them.
+ * @param decimals the decimals of the token, 0 to 77
+ */
+export async function chargeEntries(wallet: PayingWallet, decimals: number): Promise<ChargeEntry[]> {
+  return (await listCharges(wallet)).map(({ id, charge, wallet: merchant, origin, target, at }) => ({
+    kind: "charge",
+    id,
+    charge,
+    chargeDecimal: formatDecimalAmount(charge, decimals),
+    recipientWallet: merchant,
+    resource: origin + target,
+    begun: new Date(at).toISOString(),
+  }));
 }
 
 /** Allows prepaid tokens at an origin again, after they were stopped there. */

@@ -5,6 +5,8 @@ import { prepaidCommands } from "../../src/cli.ts";
 import type { PrepaidCharge } from "../../src/client/list.ts";
 
 const CHARGE: PrepaidCharge = {
+  id: "1",
+  wallet: "0x12",
   at: Date.UTC(2026, 11, 1),
   origin: "https://data.example",
   method: "GET",

@@ -15,7 +15,16 @@ describe("sotto prepaid list", () => {
       change: [{ value: 2_000n, epoch: "2026-12", count }],
       underway: 0n,
     };
-    const request = { at: 0, origin: ORIGIN, method: "GET", target: "/", units: {}, receipt: "{}" };
+    const request = {
+      id: "1",
+      wallet: "0x12",
+      at: 0,
+      origin: ORIGIN,
+      method: "GET",
+      target: "/",
+      units: {},
+      receipt: "{}",
+    };
     const charges = new Array<PrepaidCharge>(count).fill({ ...request, charge: 3_000n, change: 7_000n });
     return textOf([found], charges, { decimals: 6, symbol: "USDC" });
   };

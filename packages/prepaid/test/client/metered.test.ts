@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { type PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
 import { checkCharges, keptReceipts, keptTerms } from "../../src/client/check-charges.ts";
-import { listCharges } from "../../src/client/list.ts";
+import { chargeEntries, listCharges } from "../../src/client/list.ts";
 import { mergePrepaid } from "../../src/client/merge.ts";
 import { openPrepaid } from "../../src/client/open.ts";
 import type { ChargeEvent } from "../../src/client/options.ts";
@@ -70,6 +70,9 @@ describe("a metered route", function () {
     expect(book.metered.requests()).to.deep.equal([]);
     const [kept] = await listCharges(scene.payer);
     expect(kept).to.include({ origin: ORIGIN, target: "/a?b=1", charge: 3n, receipt: charges[0]!.receipt });
+    const [entry] = await chargeEntries(scene.payer, 6);
+    expect(entry).to.include({ kind: "charge", id: kept!.id, charge: 3n, chargeDecimal: "0.000003" });
+    expect(entry).to.include({ resource: `${ORIGIN}/a?b=1`, recipientWallet: kept!.wallet });
   });
 
   it("pays twelve small requests with three tokens, because change is merged into tokens of the cap", async () => {

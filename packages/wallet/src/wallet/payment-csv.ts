@@ -1,4 +1,4 @@
-import type { PaymentEntry } from "./payment-list.ts";
+import type { ChargeEntry, PaymentEntry } from "./payment-list.ts";
 
 const COLUMNS = [
   "id",
@@ -14,7 +14,10 @@ const COLUMNS = [
   "begun",
   "settled",
   "month",
-] as const satisfies readonly (keyof PaymentEntry)[];
+  "kind",
+  "charge",
+  "chargeDecimal",
+] as const satisfies readonly (keyof PaymentEntry | keyof ChargeEntry)[];
 
 /** Characters that a spreadsheet parses as the start of a formula, or skips before one. */
 const FORMULA = /^[\s\uFEFF]*[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
@@ -32,9 +35,14 @@ function cell(value: string): string {
 export const csvOf = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 
-/** Payments as CSV according to RFC 4180: a header line, CRLF line ends. Amounts in base units and as decimals. */
-export const paymentsCsv = (entries: readonly PaymentEntry[]): string =>
+/**
+ * Payments and charges as CSV according to RFC 4180: a header line, CRLF line ends. Amounts in base units and as decimals. Those
+ * of payments and those of charges have columns of their own.
+ */
+export const paymentsCsv = (entries: readonly (PaymentEntry | ChargeEntry)[]): string =>
   csvOf(
     COLUMNS,
-    entries.map((entry) => COLUMNS.map((name) => String(entry[name] ?? ""))),
+    entries.map((cells: Readonly<Partial<Record<(typeof COLUMNS)[number], unknown>>>) =>
+      COLUMNS.map((name) => String(cells[name] ?? "")),
+    ),
   );

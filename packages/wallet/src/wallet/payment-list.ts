@@ -6,6 +6,7 @@ import type { Received } from "./viewing.ts";
 
 /** A payment that the wallet made or received. */
 export interface PaymentEntry {
+  kind: "payment";
   /** Id in the journal; TRANSACTION:LEAF for an incoming payment. */
   id: string;
   /** `out`: the wallet paid. `in`: the wallet was paid. */
@@ -36,6 +37,26 @@ export interface PaymentEntry {
   outsideMonth: boolean;
 }
 
+/**
+ * What a merchant charged for a request that was paid with credit. The payment that bought the credit is an entry of its own, so
+ * sums of payments and sums of charges are kept apart.
+ */
+export interface ChargeEntry {
+  kind: "charge";
+  /** Identifies the request in the wallet's store. */
+  id: string;
+  /** Base units, 0 to 2^64 - 1. */
+  charge: bigint;
+  /** The charge as a decimal of the token. */
+  chargeDecimal: string;
+  /** Wallet address of the merchant. */
+  recipientWallet: string;
+  /** URL of the request. */
+  resource: string;
+  /** When the request was sent, ISO 8601. */
+  begun: string;
+}
+
 /** The payments of a list, and the format of its amounts. */
 export interface PaymentsOptions {
   /** Decimals of the token, 0 to 77. */
@@ -48,6 +69,7 @@ export interface PaymentsOptions {
 export function receivedEntry(payment: Omit<Received, "origin">, decimals: number): PaymentEntry {
   const { transactionHash, leafIndex, amount, confirmed, blockNumber, timestamp, month = "" } = payment;
   return {
+    kind: "payment",
     id: `${transactionHash}:${leafIndex}`,
     direction: "in",
     state: confirmed ? "settled" : "pending",
@@ -76,12 +98,17 @@ export async function paymentEntries(core: WalletCore, options: PaymentsOptions)
     ...(direction === "in" ? [] : outgoing(core, decimals)),
     ...(direction === "out" ? [] : incoming(core, decimals)),
   ];
-  return entries.sort((a, b) => compare(a.begun || a.settled, b.begun || b.settled));
+  return entries.sort(oldestFirst);
 }
 
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+const startOf = (entry: PaymentEntry | ChargeEntry): string =>
+  entry.kind === "charge" ? entry.begun : entry.begun || entry.settled;
+
+/** Sorts payments and charges by the time at which they were started; incoming payments by that of their block. */
+export function oldestFirst(a: PaymentEntry | ChargeEntry, b: PaymentEntry | ChargeEntry): number {
+  const [first, second] = [startOf(a), startOf(b)];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
 }
 
 function timeOf(timestamp: number | undefined): string {
@@ -96,6 +123,7 @@ function outgoing({ journal, view }: WalletCore, decimals: number): PaymentEntry
     const own = state === "settled";
     const amount = BigInt(record.amount);
     const entry: PaymentEntry = {
+      kind: "payment",
       id: record.id,
       direction: "out",
       state,

@@ -1,9 +1,10 @@
-import { type PaymentEntry, paymentsCsv } from "@sotto/wallet/receipts";
+import { type ChargeEntry, oldestFirst, type PaymentEntry, paymentsCsv } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { start } from "../support/merchant.ts";
 import { MERCHANT, URL } from "../support/world.ts";
 
 const entry: PaymentEntry = {
+  kind: "payment",
   id: "1",
   direction: "out",
   state: "settled",
@@ -57,6 +58,20 @@ describe("payment list", () => {
     expect(csv).to.include('"https://data.example/a,""b""\r\nc"');
     expect(csv.endsWith("\r\n")).to.equal(true);
     expect(paymentsCsv([])).to.match(/^[^\r\n]+\r\n$/);
+  });
+
+  it("keeps charges apart from payments: each has a column of its own, and columns of before stay", () => {
+    const charge: ChargeEntry = {
+      ...{ kind: "charge", id: "2", charge: 3_000n, chargeDecimal: "0.003" },
+      ...{ recipientWallet: MERCHANT, resource: URL, begun: "2026-12-01T00:00:00.000Z" },
+    };
+    const paid = { ...entry, begun: "2026-12-02T00:00:00.000Z" };
+    const [head, first, second] = paymentsCsv([paid, charge].sort(oldestFirst)).split("\r\n");
+    const before =
+      "id,direction,state,amount,decimal,recipientWallet,recipientAddress,resource,transaction,block,begun,settled,month";
+    expect(head).to.equal(`${before},kind,charge,chargeDecimal`);
+    expect(first).to.equal(`2,,,,,${MERCHANT},,${URL},,,${charge.begun},,,charge,3000,0.003`);
+    expect(second).to.equal(`1,out,settled,1,0.000001,${MERCHANT},0x,${URL},0x,1,${paid.begun},,,payment,,`);
   });
 
   it("escapes formulas in resource names", () => {
