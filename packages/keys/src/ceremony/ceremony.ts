@@ -30,7 +30,8 @@ import { readPtau } from "./ptau.ts";
  */
 export async function beginCeremony(context: CeremonyContext, set: string, ptau: string): Promise<Transcript> {
   const interrupted = existsSync(transcriptOf(context)) ? readTranscript(transcriptOf(context)) : undefined;
-  if (interrupted !== undefined && hasBegun(context, interrupted))
+  // A circuit that was added since is missing from a ceremony with contributions: to begin again would erase them.
+  if (interrupted !== undefined && (interrupted.rounds.length > 0 || hasBegun(context, interrupted)))
     throw new CommandError("CEREMONY_EXISTS", `${context.folder} already contains a ceremony; choose another name`);
   context.report(`checking ${ptau}`);
   const phase1 = await readPtau(ptau, set.startsWith("rehearsal/"));

@@ -31,10 +31,19 @@ export const hasBeacon = ({ rounds }: Transcript): boolean => rounds.at(-1)?.bea
 export const hasBegun = ({ circuits }: CeremonyContext, transcript: Transcript): boolean =>
   circuits.every(({ name }) => transcript.circuits[name] !== undefined);
 
-/** @throws CommandError TRANSCRIPT_MISSING, TRANSCRIPT_DAMAGED, CEREMONY_NOT_BEGUN */
+/**
+ * @throws CommandError TRANSCRIPT_MISSING, TRANSCRIPT_DAMAGED, CEREMONY_NOT_BEGUN, and CIRCUIT_DIFFERS if a circuit was added
+ *   after the first contribution
+ */
 export function openCeremony(context: CeremonyContext): Transcript {
   const transcript = readTranscript(transcriptOf(context));
   if (hasBegun(context, transcript)) return transcript;
+  if (transcript.rounds.length > 0)
+    throw new CommandError(
+      "CIRCUIT_DIFFERS",
+      `${context.folder}: the contributions are to ${Object.keys(transcript.circuits).join(", ")}, and this checkout has ` +
+        "more circuits; check out the commit with the ceremony's circuits",
+    );
   throw new CommandError("CEREMONY_NOT_BEGUN", `${context.folder}: \`new\` was interrupted; run it again to resume`);
 }
 

@@ -9,7 +9,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../../src/ceremony/ceremony.ts";
 import { openCeremony, roundFolder, zkeyIn } from "../../src/ceremony/context.ts";
-import { type FinalContext, verifyCeremony } from "../../src/ceremony/finalize.ts";
+import { type FinalContext, finalize, verifyCeremony } from "../../src/ceremony/finalize.ts";
 import { makePracticePtau } from "../../src/ceremony/practice.ts";
 import { sha256File } from "../../src/circuits/files.ts";
 import { readTranscript } from "../../src/sets/transcript.ts";
@@ -134,6 +134,27 @@ describe("a ceremony, interrupted", function () {
     expect(hashes(openCeremony(other))).to.deep.equal(hashes(whole));
     for (const { name } of context.circuits)
       expect(sha256File(zkeyIn(first, name))).to.equal(whole.circuits[name]!.zkey);
+  });
+
+  it("is neither continued nor begun again with a circuit that was added after the first contribution", async () => {
+    const [toys, twins] = [context.circuits.slice(0, 1), context.circuits];
+    const other = { ...context, folder: at("added"), circuits: toys };
+    const grown = { ...other, circuits: twins };
+    await beginCeremony(other, "rehearsal/toy", ptau);
+    await contributeTo(roundFolder(other, 0), at("to-toy"), "Ada", other);
+    await acceptRound(other, ptau, at("to-toy"));
+    const record = readFileSync(at("added", "transcript.json"), "utf8");
+    await expectRejected("CEREMONY_EXISTS", () => beginCeremony(grown, "rehearsal/toy", ptau));
+    for (const step of [
+      () => acceptRound(grown, ptau, at("to-toy")),
+      () => endWithBeacon(grown, BEACON),
+      () => finalize(grown, ptau, at("added-final")),
+    ]) {
+      const { message } = await expectRejected("CIRCUIT_DIFFERS", step);
+      expect(message).to.include("check out the commit");
+    }
+    expect(readFileSync(at("added", "transcript.json"), "utf8")).to.equal(record);
+    await endWithBeacon(other, BEACON);
   });
 
   it("keeps a contribution at its destination, and accepts the last one again", async () => {
