@@ -18,8 +18,16 @@ export function assertCompiled(): void {
  * @throws CommandError CIRCUIT_DIFFERS, VERIFIER_STALE
  */
 export function assertCircuitsMatch(transcript: Pick<Transcript, "set" | "final">): void {
+  const { final = {} } = transcript;
   const { circuits } = readLock();
-  for (const [name, files] of Object.entries(transcript.final ?? {}))
+  // A ceremony that is not finished has no keys yet, and the caller says so.
+  const added = transcript.final === undefined ? [] : circuitNames.filter((name) => final[name] === undefined);
+  if (added.length > 0)
+    throw new CommandError(
+      "CIRCUIT_DIFFERS",
+      `${added.join(", ")}: added after the ceremony; check out the commit with the ceremony's circuits`,
+    );
+  for (const [name, files] of Object.entries(final))
     for (const kind of ["r1cs", "wasm"] as const)
       if (files[kind] !== circuits[name as CircuitName]?.[kind])
         throw new CommandError(

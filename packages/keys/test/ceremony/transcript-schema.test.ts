@@ -108,6 +108,10 @@ describe("the schema of a transcript", function () {
       ).to.include(kind);
     }
     await expectRejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: { ...final, other: files } }));
+    const { origin: _, ...older } = final;
+    const added = await expectRejected("CIRCUIT_DIFFERS", () => assertCircuitsMatch({ set, final: older }));
+    expect(added.message).to.match(/^origin: added after the ceremony; check out the commit/);
+    assertCircuitsMatch({ set });
     const edited = { ...final, payment: { ...final["payment"]!, verifier: SHA } };
     const { message } = await expectRejected("VERIFIER_STALE", () => assertCircuitsMatch({ set, final: edited }));
     expect(message).to.include("PaymentVerifier.sol");
