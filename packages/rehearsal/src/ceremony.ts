@@ -32,11 +32,8 @@ export async function holdCeremony({ screen, copy, folder, programs }: Rehearsal
   const rounds = (): number => transcript()?.rounds.length ?? 0;
   const ceremony = (...args: readonly string[]) => programs.run(npmRun("ceremony", ...args));
 
-  const changed = circuitNames.some((name) => {
-    const made = transcript()?.circuits[name]?.r1cs;
-    return made !== undefined && made !== sha256File(artifactPaths(name, join(copy, "circuits", "build", name)).r1cs);
-  });
-  if (changed) rmSync(work, { recursive: true, force: true });
+  const earlier = transcript();
+  if (earlier !== undefined && circuitsDiffer(earlier, copy)) rmSync(work, { recursive: true, force: true });
   const before = transcript();
   if (isFresh && before !== undefined) {
     // Only the contributions are repeated: the keys without any are the same each time.
@@ -83,6 +80,18 @@ export async function holdCeremony({ screen, copy, folder, programs }: Rehearsal
   }
   await ceremony("verify", NAME, "--ptau", PHASE1);
   writeAtomically(stamp, toJson({ transcript: result }));
+}
+
+/**
+ * Whether a ceremony cannot be resumed with the circuits of the copy: one has changed, or was added after the first contribution.
+ * Without contributions, `new` makes the keys that are missing.
+ */
+export function circuitsDiffer({ circuits, rounds }: Pick<Transcript, "circuits" | "rounds">, copy: string): boolean {
+  return circuitNames.some((name) => {
+    const made = circuits[name]?.r1cs;
+    if (made === undefined) return rounds.length > 0;
+    return made !== sha256File(artifactPaths(name, join(copy, "circuits", "build", name)).r1cs);
+  });
 }
 
 /** Compares the hashes that a contributor published with the transcript, as contributors do. */
