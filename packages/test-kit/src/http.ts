@@ -35,7 +35,9 @@ export const postAlone = (
   new Promise((resolve, reject) => {
     const sent = request(url, { method: "POST", agent: false, headers }, (answer) => {
       const init = { status: answer.statusCode ?? 0 };
-      buffer(answer).then((bytes) => resolve(new Response(new Uint8Array(bytes), init)), reject);
+      buffer(answer)
+        .then((bytes) => resolve(new Response(new Uint8Array(bytes), init)))
+        .catch(reject);
     });
     sent.on("error", reject);
     sent.end(body);
