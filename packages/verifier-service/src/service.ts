@@ -1,6 +1,7 @@
 // Assembles the service: opens its parts, those that fail fastest first, and closes them again.
 import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
+import { lockOf } from "@sotto/prover";
 import {
   type App,
   Closing,
@@ -83,7 +84,7 @@ export async function startService(config: Config, log: ServiceLog, parts: Servi
 async function open(settings: Config, log: ServiceLog, parts: ServiceParts, closing: Closing): Promise<RunningService> {
   const { clock = Date.now } = parts;
   const manifest = settings.deployment === undefined ? undefined : readDeployment(settings.deployment);
-  const catalog = await openCatalog(settings.artifacts, settings.artifactSet);
+  const catalog = await openCatalog(settings.artifacts, lockOf(settings.artifactSet));
   assertKeysAllowed(catalog.set, settings);
   const otherKeys = readRetiredKeys(settings.otherKeys);
   const keys = await KeyRing.open(await keySource(settings), clock, (error) =>

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CIRCUITS } from "@sotto/protocol";
-import { type Artifacts, type ArtifactsLock, loadArtifacts, lockOf, setFolder } from "@sotto/prover";
+import { type ArtifactsLock, loadArtifacts, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors.ts";
 import { type CompressedFile, findCompressed } from "./compressed.ts";
 
@@ -53,7 +53,7 @@ const TYPES: Readonly<Record<FileKind, string>> = {
 };
 
 /**
- * Bytes read at once for hashing, always into the same buffer: new buffers for 90 MB of files would burden the garbage
+ * Bytes read at once for hashing, always into the same buffer: new buffers for 146 MB of files would burden the garbage
  * collector.
  */
 const READ_BYTES = 1 << 20;
@@ -62,17 +62,12 @@ const READ_BYTES = 1 << 20;
 const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 
 /**
- * Reads the artifacts and compares every file with the lock of the set, which is compiled in. A circuit that is newer than
- * the set is left out.
- * @param name the name of the set
+ * Reads the artifacts and compares every file with the lock of its set. A circuit that is newer than the set is left out.
+ * @param pinned the set's lock, which is compiled in
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and other loading errors
  */
-export async function openCatalog(
-  folder: string,
-  name: string,
-  pinned: ArtifactsLock = lockOf(name),
-): Promise<Catalog> {
-  const { lock, set }: Artifacts = await loadArtifacts({ folder, lock: pinned });
+export async function openCatalog(folder: string, pinned: ArtifactsLock): Promise<Catalog> {
+  const { lock, set } = await loadArtifacts({ folder, lock: pinned });
   const circuits = new Map<string, Circuit>();
   const byHash = new Map<string, ArtifactFile>();
   const verificationKeys: Record<string, unknown> = {};
