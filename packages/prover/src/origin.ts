@@ -34,11 +34,14 @@ export async function proveOrigin(
 }
 
 /**
- * Checks the proof only. Whoever calls it must also check that the curator published `maskRoot`, and that `nullifier` is
- * the one of the payment or the withdrawal in question: without the second check, any note in the set vouches for it.
- * @throws SottoError PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE, CIRCUIT_UNKNOWN
+ * Checks the proof only. The caller must also check that the curator published `maskRoot`, and that `nullifier` is that of the
+ * payment or the withdrawal: otherwise the origin of any other note in the set is accepted.
+ * @throws SottoError PROOF_* if the proof is malformed; SIGNALS_MALFORMED if the mask root or the nullifier is, or there is no
+ *   origin at all; SIGNAL_RANGE, CIRCUIT_UNKNOWN
  */
 export async function verifyOrigin(verifier: Pick<Verifier, "verify">, origin: OriginProof): Promise<boolean> {
-  const { maskRoot, nullifier, proof } = origin;
-  return verifier.verify("origin", proof, [maskRoot, nullifier].map(String));
+  const { maskRoot, nullifier, proof } = Object(origin) as OriginProof;
+  // The verifier refuses an empty text. Other values than bigints, such as an object from JSON, may have no text at all.
+  const signals = [maskRoot, nullifier].map((signal) => (typeof signal === "bigint" ? String(signal) : ""));
+  return verifier.verify("origin", proof, signals);
 }

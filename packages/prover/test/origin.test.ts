@@ -82,5 +82,9 @@ describe("origins", function () {
     await expectRejected("PROOF_MALFORMED", refused({ proof: shown.proof.slice(1) }));
     await expectRejected("SIGNAL_RANGE", refused({ nullifier: FIELD_MODULUS }));
     await expectRejected("SIGNALS_MALFORMED", refused({ maskRoot: -1n }));
+    for (const maskRoot of [undefined, "5", { toString: 1, valueOf: 1 }])
+      await expectRejected("SIGNALS_MALFORMED", refused({ maskRoot: maskRoot as never }));
+    for (const nothing of [undefined, null, "", {}])
+      await expectRejected("SIGNALS_MALFORMED", () => verifyOrigin(verifier, nothing as never));
   });
 });
