@@ -16,6 +16,7 @@ const CIRCUITS = {
   elgamal_range: "range",
   withdrawal: "withdrawal",
   note_append: "append",
+  origin: "origin",
 } as const;
 
 interface Cost {
