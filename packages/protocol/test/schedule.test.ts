@@ -17,6 +17,7 @@ import {
   parseMonth,
   parseSchedule,
   parseScheduleReference,
+  payableMonths,
   SCHEDULE_PATH,
   scheduleDigest,
   scheduleJson,
@@ -166,5 +167,30 @@ describe("the reference to a schedule", () => {
       expectCode("INVALID_HEX", () => parseScheduleReference({ path: "/", digest: wrong }));
     for (const wrong of [undefined, null, 5, "x", []])
       expectCode("INVALID_ARGUMENT", () => parseScheduleReference(wrong));
+  });
+});
+
+describe("the months whose addresses may be paid", () => {
+  const since = Date.UTC(2026, 10, 30, 23, 59);
+  const december = Date.UTC(2026, 11, 31, 23, 59);
+
+  it("go from the pool's deployment to the end of the longest schedule", () => {
+    const months = payableMonths(since, december);
+    expect(months).to.deep.equal(Array.from({ length: 15 }, (_, index) => addMonths(parseMonth("2026-11"), index)));
+    // A schedule whose first month is the next one.
+    expect(months.at(-1)).to.equal(addMonths(parseMonth("2027-01"), MAX_SCHEDULE_MONTHS - 1));
+    expect(payableMonths(since, december + 60_000).at(-1)).to.equal("2028-02");
+    expect(payableMonths(since + 60_000, december)[0]).to.equal("2026-12");
+  });
+
+  it("are none outside 2020 to 2099, and refused if a schedule would end later", () => {
+    expect(payableMonths(Date.UTC(2019, 11, 31), december)).to.deep.equal([]);
+    expect(payableMonths(since, Date.UTC(2100, 0))).to.deep.equal([]);
+    expect(payableMonths(since, Date.UTC(2098, 10)).at(-1)).to.equal("2099-12");
+    expectCode("INVALID_MONTH", () => payableMonths(since, Date.UTC(2098, 11)));
+    for (const time of [-1, 1.5]) {
+      expectCode("INVALID_INTEGER", () => payableMonths(time, december));
+      expectCode("INVALID_INTEGER", () => payableMonths(since, time));
+    }
   });
 });

@@ -35,7 +35,7 @@ export interface AddressSchedule {
 export const MAX_SCHEDULE_MONTHS = 13;
 
 /**
- * The months whose addresses a wallet of a pool may be paid at: from the pool's deployment to the end of the longest schedule.
+ * The months whose addresses may be paid in a pool: from the pool's deployment to the end of the longest schedule.
  * None outside 2020 to 2099.
  * @param since when the pool was deployed, ms
  * @param now ms
