@@ -2,9 +2,9 @@ pragma circom 2.2.0;
 
 include "lib/spent_note.circom";
 
-// Proves that the note behind a nullifier is in a curator's set. The set is a mask tree: a tree like the pool's, in which
-// a leaf of the set stands at its own index and every other leaf is 0. Services, resource servers and curators verify it,
-// the chain never. circuits.json describes every input as callers see it.
+// Proves that the note behind a nullifier is in a curator's set. The set is a mask tree, which has the shape of the pool's
+// tree: a note of the set is the leaf at its own index, and every other leaf is 0. Services, resource servers and curators
+// verify the proof; the chain never does. circuits.json describes every input as callers see it.
 //
 // The amount has no range check here: the note's commitment was made by a deposit, a payment or a withdrawal, which checked
 // it, and opens to one amount only. docs/origins.md, "Why it is sound", has the argument for the whole circuit.

@@ -211,13 +211,15 @@ export const PROTOCOL_ERRORS = {
     cause: "The local tree is older than the note, or was built from another pool's events.",
   },
   NOTE_NOT_IN_MASK: {
-    means: "The curator's set does not contain the note, so its origin cannot be shown. Details: `leafIndex`.",
-    cause: "The curator refused the note or has not accepted it yet, or the mask tree is older than the note.",
+    means: "The curator's set does not contain the note, so its origin cannot be proved. Details: `leafIndex`.",
+    cause:
+      "The curator refused the note or has not accepted it yet, the mask tree is older than the note, or the note's amount, " +
+      "blinding, key or index is wrong.",
     exit: "refused",
   },
   INVALID_MASK_PATH: {
     means: "A path in a curator's mask tree does not lead from the note to the mask root.",
-    cause: "The path and the root belong to different heads of the curator, or the path is another leaf's.",
+    cause: "The path and the root belong to different roots of the curator, or the path is another leaf's.",
   },
   INSUFFICIENT_NOTES: {
     means: "The notes are worth less than the amount to be paid. Details: `missing`.",

@@ -66,7 +66,7 @@ describe("prepareOrigin", () => {
     const error = expectCode(
       "NOTE_NOT_IN_MASK",
       () => prepareOrigin({ ...shown, ...without }),
-      /does not have the note/,
+      /the curator's set does not contain the note/,
     );
     expect(error.details).to.deep.equal({ leafIndex: place });
     const changed = (change: object) => () => prepareOrigin({ ...shown, note: { ...shown.note, ...change } });

@@ -7,7 +7,7 @@ import { type OriginArguments, prepareOrigin } from "@sotto/protocol";
 import type { Prover } from "./prover.ts";
 import type { Verifier } from "./verifier.ts";
 
-/** A proof that the note with this nullifier is in the set with this mask root. It shows nothing else of the note. */
+/** A proof that the note with this nullifier is in the set with this mask root. It reveals nothing else about the note. */
 export interface OriginProof {
   /** Root of the curator's mask tree, a field element. The verifier must know that the curator published it. */
   readonly maskRoot: bigint;
@@ -18,8 +18,8 @@ export interface OriginProof {
 }
 
 /**
- * Proves an origin. Nothing in the proof depends on a payment, so a wallet makes it when the curator publishes a root,
- * and uses it in any number of requests.
+ * Proves an origin. Nothing in the proof depends on a payment, so a wallet can make it when the curator publishes a root, and
+ * keep it until it spends the note.
  * @param prover needs the files of the circuit origin, and reads them before the first of these proofs
  * @throws SottoError NOTE_NOT_IN_MASK, INVALID_MASK_PATH, the codes of malformed arguments, and those of `Prover.prove`
  */

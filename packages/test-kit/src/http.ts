@@ -24,8 +24,8 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
 }
 
 /**
- * Sends a request over a connection of its own. A connection that fetch uses again may just have been closed by the
- * server, because it was idle or because the server refused a request without reading its body.
+ * Sends a request over a connection of its own. If fetch reuses a connection, the server may just have closed it, because
+ * it was idle or because the server refused a request without reading its body.
  */
 export const postAlone = (
   url: string,

@@ -148,7 +148,7 @@ export class Cli {
 
   /**
    * Adds the seed from the file and its derived keys to the secrets, in every form that an output could contain.
-   * @param now the keys of the months around this time are among them, ms
+   * @param now ms; the keys of the months around this time are secrets, too
    */
   learnSecrets(now = Date.now()): void {
     const words = readFileSync(join(this.home, "seed"), "utf8").trim();

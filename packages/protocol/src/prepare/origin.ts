@@ -9,7 +9,7 @@ import { publicSignalsOf, type SpendableNote, type Statement } from "./types.ts"
 
 /** The values from which the inputs of the circuit origin are computed. */
 export interface OriginArguments {
-  /** The note whose origin is shown. Its index is the same in the pool's tree and in the mask tree. */
+  /** The note whose origin is proved. Its index is the same in the pool's tree and in the mask tree. */
   readonly note: SpendableNote;
   /** The note's path in the curator's mask tree. Do not request it from a server, which would learn the note. */
   readonly path: TreePath;
@@ -40,7 +40,9 @@ export function prepareOrigin(args: OriginArguments): OriginInputs {
   const leaf = pathChildren[0]?.[leafIndex % TREE_ARITY];
   if (leaf !== commitment) {
     const found =
-      leaf === 0n ? "0: the set does not have the note" : "another note: check amount, blinding, key and index";
+      leaf === 0n
+        ? "0: the curator's set does not contain the note"
+        : "another note: check amount, blinding, key and index";
     fail("NOTE_NOT_IN_MASK", `leaf ${leafIndex} of the mask tree is ${found}`, { leafIndex });
   }
   assertLeadsTo(maskRoot, pathChildren, leafIndex);
