@@ -8,9 +8,6 @@ export const RESPONSE_HEADERS_KEY = "sotto/payment-response";
 /** Key in `_meta` of a result that asks for a payment: the offers of methods, as a 402 has them in `payment`. */
 export const OFFERS_KEY = "sotto/offers";
 
-/** Maximum number of headers of a payment. */
-const MAX_HEADERS = 8;
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** Headers of a payment by their names in lower case. */
@@ -19,17 +16,19 @@ export type PaymentHeaders = ReadonlyMap<string, string>;
 /**
  * Parses the headers of a payment in `_meta`.
  * @param names of the headers that the methods read, in lower case; others are left out
- * @returns undefined if they are malformed
+ * @returns undefined if one is malformed or given twice
  */
 export function parseHeaders(value: unknown, names: ReadonlySet<string>): PaymentHeaders | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const entries = Object.entries(value);
-  const isHeader = ([name, text]: readonly [string, unknown]) =>
-    NAME.test(name) && typeof text === "string" && text.length <= MAX_PROOF_HEADER_LENGTH && VALUE.test(text);
-  if (entries.length === 0 || entries.length > MAX_HEADERS || !entries.every(isHeader)) return undefined;
-  const headers = new Map(entries.map(([name, text]) => [name.toLowerCase(), text as string]));
-  if (headers.size < entries.length) return undefined;
-  return new Map([...headers].filter(([name]) => names.has(name)));
+  const headers = new Map<string, string>();
+  for (const [given, text] of Object.entries(value)) {
+    const name = given.toLowerCase();
+    if (!names.has(name)) continue;
+    if (headers.has(name) || typeof text !== "string") return undefined;
+    if (text.length > MAX_PROOF_HEADER_LENGTH || !VALUE.test(text)) return undefined;
+    headers.set(name, text);
+  }
+  return headers;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -40,7 +39,7 @@ export const offersIn = (body: object): Json => Object.fromEntries(parseOffers(b
 /** The offers in `_meta` of a result, without those that no client accepts. */
 export const offersOf = (meta: Json | undefined): Json => offersIn({ payment: meta?.[OFFERS_KEY] ?? {} });
 
-/** `_meta` without what pays for the call: handlers and loggers must not see it. */
+/** `_meta` without the headers of methods: an unspent token is money, so handlers and loggers must not see it. */
 export function withoutPayment<T extends { readonly _meta?: Json | undefined }>(call: T): T {
   if (call._meta?.[HEADERS_KEY] === undefined) return call;
   const { [HEADERS_KEY]: _, ...meta } = call._meta;
