@@ -14,6 +14,7 @@ import { type Challenges, createChallenges, type MppOptions } from "@sotto/mpp/s
 import { encodeProofHeader, MAX_PROOF_HEADER_LENGTH, parsePayment, SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import {
+  createEndReport,
   createPaywall,
   type Decision,
   isPaymentRequired,
@@ -24,6 +25,7 @@ import {
   type PaywallOptions,
   type Price,
   type Quote,
+  reportUnstarted,
 } from "@sotto/resource-server";
 import { SottoService } from "@sotto/wallet";
 import type { Extra } from "./agent/approval.ts";
@@ -189,7 +191,7 @@ export async function createToolPaywall(options: ToolPaywallOptions): Promise<To
   if (mpp !== undefined && methods.length > 0)
     throw new AgentError(
       "MCP_OPTION_INVALID",
-      "a paywall for tools has the option mpp or the option methods, because MPP's error has no place for their offers",
+      "set either mpp or methods: MPP's error has no place for the offers of methods",
     );
   const price = new AsyncLocalStorage<ToolPrice>();
   let core: PaywallCore | undefined;
@@ -278,8 +280,8 @@ export function paidTool<In extends Input = undefined>(
       if (!isPaymentRequired(decision)) return unavailable();
       const required = tools.asked(name, description, decision.body);
       const { challenges } = tools;
-      const offers = offersIn(decision.body);
-      if (challenges === undefined) return paymentRequired(required, error, { structured, offers, ...options });
+      if (challenges === undefined)
+        return paymentRequired(required, error, { structured, offers: offersIn(decision.body), ...options });
       const problem = options.refused ? "verification-failed" : "payment-required";
       throw paymentError(challenges, required, problem, error, options.retryAfter);
     };
@@ -372,30 +374,20 @@ type Paid = Extract<Decision, { kind: "paid" }>;
 const proofHeaders = (proof: string): PaymentHeaders => new Map([["x-payment-proof", proof]]);
 
 /** Runs the handler of a paid call, and reports how it ended. What the method adds to the response goes into the result. */
-async function deliver(
-  { payment, receipt, finish, ended, finalHeaders }: Paid,
-  network: string,
-  signal: AbortSignal,
-  handle: Handle,
-): Promise<CallToolResult> {
-  let hasEnded = false;
-  // Nobody waits for what a method stores at the end.
-  const end = (how: "complete" | "cut"): void => {
-    if (!hasEnded) void ended?.(how);
-    hasEnded = true;
-  };
+async function deliver(decision: Paid, network: string, signal: AbortSignal, handle: Handle): Promise<CallToolResult> {
+  const { payment, receipt, finish, finalHeaders } = decision;
   if (signal.aborted) {
-    await finish("unstarted");
-    end("cut");
+    await reportUnstarted(decision);
     throw signal.reason;
   }
-  signal.addEventListener("abort", () => end("cut"), { once: true });
+  const reportEnd = createEndReport(decision.ended);
+  signal.addEventListener("abort", () => reportEnd?.("cut"), { once: true });
   try {
     const result = await handle(payment);
     const status = result.isError === true ? 500 : 200;
     const headers = { ...(status < 300 ? receipt : {}), ...(signal.aborted ? {} : finalHeaders?.(status)) };
     await finish(signal.aborted ? "aborted" : status);
-    end("complete");
+    reportEnd?.("complete");
     const settled =
       payment.kind === "payment"
         ? { [RESPONSE_KEY]: { success: true, transaction: payment.txSignature, network } }
@@ -404,7 +396,7 @@ async function deliver(
     return { ...result, _meta: { ...result._meta, ...settled, ...told } };
   } catch (error) {
     await finish(signal.aborted ? "aborted" : 500);
-    end("cut");
+    reportEnd?.("cut");
     throw error;
   }
 }

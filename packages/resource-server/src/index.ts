@@ -1,4 +1,5 @@
 export type { PaymentUse, PaymentUses } from "@sotto/protocol";
+export { createEndReport, reportUnstarted } from "./adapters/end.ts";
 export { Gate } from "./checks/gate.ts";
 export { PAYWALL_ERRORS } from "./error-definitions.ts";
 export { invalidOption, PaywallError, type PaywallErrorCode } from "./errors.ts";
