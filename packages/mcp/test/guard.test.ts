@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { isPrivateAddress, parseTarget, publicFetch } from "../src/network/guard.ts";
+import { isPrivateAddress, parseTarget, publicFetch, separateFetch } from "../src/network/guard.ts";
 
 describe("the network guard", () => {
   it("recognizes private addresses in every form", () => {
@@ -80,6 +80,32 @@ describe("the network guard", () => {
       const send = publicFetch((address) => address !== "127.0.0.1");
       const error = await rejection(send(`http://127.0.0.1:${port}/`));
       expect([error.code, inside]).to.deep.equal(["TARGET_NOT_ALLOWED", 0]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it("opens a connection for each request if they must be separate, and guards it", async () => {
+    const connections = new Set<number>();
+    const server = createServer(({ socket }, response) => {
+      connections.add(socket.remotePort!);
+      response.end("answer");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const opened = async (send: typeof fetch) => {
+      connections.clear();
+      for (let i = 0; i < 3; i++) await (await send(url)).text();
+      await Promise.all([1, 2].map(async () => (await send(url)).text()));
+      return connections.size;
+    };
+    try {
+      const isPrivate = (address: string) => address !== "127.0.0.1";
+      expect(await opened(publicFetch(isPrivate))).to.be.lessThan(5);
+      expect(await opened(separateFetch(isPrivate))).to.equal(5);
+      const error = await rejection(separateFetch()(url));
+      expect([error.code, connections.size]).to.deep.equal(["TARGET_NOT_ALLOWED", 5]);
     } finally {
       server.closeAllConnections();
       server.close();

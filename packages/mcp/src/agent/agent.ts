@@ -2,7 +2,7 @@ import { inTokens } from "@sotto/cli-kit/home";
 import { baseUrl, LOCAL_CHAIN_IDS, quoted, SottoError } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
 import { AgentError } from "../errors.ts";
-import { publicFetch } from "../network/guard.ts";
+import { publicFetch, separateFetch } from "../network/guard.ts";
 import { type AgentLimits, type GivenLimits, limitsOf, raisedWith } from "./limits.ts";
 import type { Token } from "./token.ts";
 import type { WalletAccess } from "./wallet-access.ts";
@@ -45,6 +45,8 @@ export interface Agent {
   readonly limits: AgentLimits;
   /** The fetch for URLs that the agent names. */
   readonly send: typeof fetch;
+  /** The fetch for requests of prepaid tokens, which merchants must not link to others. */
+  readonly sendSeparately: typeof fetch;
   readonly privateNetworks: boolean;
   readonly responseLimit: number;
   readonly approvalMs: number;
@@ -54,6 +56,8 @@ export interface Agent {
 const RESPONSE_LIMIT = 256 * 1024;
 const MAX_RESPONSE_LIMIT = 16 * 1024 * 1024;
 const APPROVAL_MS = 300_000;
+
+const unguarded: typeof fetch = (input, init) => fetch(input, init);
 
 const isSize = (value: number, max: number): boolean => Number.isSafeInteger(value) && value >= 1 && value <= max;
 
@@ -83,7 +87,8 @@ export function parseAgent(options: AgentOptions): Agent {
     get limits() {
       return currentLimits();
     },
-    send: privateNetworks ? (input, init) => fetch(input, init) : publicFetch(),
+    send: privateNetworks ? unguarded : publicFetch(),
+    sendSeparately: privateNetworks ? unguarded : separateFetch(),
     privateNetworks,
     responseLimit,
     approvalMs,

@@ -77,8 +77,12 @@ export function parseTarget(given: string): URL {
 }
 
 /** Checks each address that a connection would use: the one in the URL, those of its name, and those of redirects. */
-function publicConnector(isPrivate: (address: string) => boolean): buildConnector.connector {
+function publicConnector(
+  isPrivate: (address: string) => boolean,
+  options: buildConnector.BuildOptions,
+): buildConnector.connector {
   const connect = buildConnector({
+    ...options,
     lookup: (host, options, callback) =>
       lookup(host, { ...options, all: true }, (error, found) => {
         if (error !== null) return callback(error, [], 0);
@@ -100,8 +104,17 @@ function publicConnector(isPrivate: (address: string) => boolean): buildConnecto
  * that is connected to, so changing a name's address in between has no effect.
  * @param isPrivate whether an address is refused
  */
-export function publicFetch(isPrivate = isPrivateAddress): typeof fetch {
-  const dispatcher = new Agent({ connect: publicConnector(isPrivate) });
+export const publicFetch = (isPrivate = isPrivateAddress): typeof fetch =>
+  fetchWith(new Agent({ connect: publicConnector(isPrivate, {}) }));
+
+/**
+ * As `publicFetch`, with a new connection for each request, which does not resume an earlier TLS session: a server cannot link
+ * requests by them.
+ */
+export const separateFetch = (isPrivate = isPrivateAddress): typeof fetch =>
+  fetchWith(new Agent({ pipelining: 0, connect: publicConnector(isPrivate, { maxCachedSessions: 0 }) }));
+
+function fetchWith(dispatcher: Agent): typeof fetch {
   return (async (input: string, init: RequestInit) => {
     try {
       return await undiciFetch(input, { ...(init as object), dispatcher });

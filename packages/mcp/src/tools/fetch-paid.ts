@@ -117,7 +117,8 @@ async function pay(
   const service = serviceOf(agent);
   const { limits } = agent;
   const spending = spendingLimits(limits, TOOL);
-  const send = sender(agent, call, state);
+  const send = sender(agent.send, call, state);
+  const sendToken = tokenSender(service, sender(agent.sendSeparately, call, state));
   const fetchPaying = wrapFetch(send, wallet, {
     services: [service],
     ...(agent.registry === undefined ? {} : { phoneRegistry: agent.registry }),
@@ -134,7 +135,7 @@ async function pay(
     merge: true,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
     methods: [
-      prepaid({ maxPerHost: limits.perDay, mirrors: [service], buy: false, fetch: tokenSender(service, send) }),
+      prepaid({ maxPerHost: limits.perDay, mirrors: [service], buy: false, fetch: sendToken }),
       ...PRIVATE_FORMATS,
     ],
     confirmPayment: (offer) => confirm(agent, wallet, args, call, offer, spending),
@@ -160,11 +161,11 @@ async function pay(
 
 /** Sends requests, and turns their failures into errors with a code. */
 const sender =
-  (agent: Agent, call: PayingCall, state: State): typeof fetch =>
+  (send: typeof fetch, call: PayingCall, state: State): typeof fetch =>
   async (input, init) => {
     state.asked = true;
     try {
-      const response = await agent.send(input, init);
+      const response = await send(input, init);
       if (response.redirected) state.redirected.add(new URL(response.url).host);
       return response;
     } catch (cause) {
@@ -175,7 +176,10 @@ const sender =
     }
   };
 
-/** Sends what tokens need: the service, as a mirror, may be at an address that the agent must not choose. */
+/**
+ * Sends the requests of prepaid tokens. Those to the service bypass the guard, because the owner may run it on a private
+ * address.
+ */
 const tokenSender =
   (service: string, send: typeof fetch): typeof fetch =>
   (input, init) =>
@@ -219,7 +223,7 @@ async function quote(
   const { method, ...init } = requestOf(args);
   const service = serviceOf(agent);
   const options = { services: [service], methods: PRIVATE_FORMATS };
-  const send = sender(agent, call, state);
+  const send = sender(agent.send, call, state);
   const { response, offer } = await quotePayment(send, wallet, options, url, { ...init, method, signal: call.signal });
   if (offer === undefined) {
     state.delivered = await deliver(response, url, agent.responseLimit, call.signal);
