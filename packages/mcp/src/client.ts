@@ -74,7 +74,7 @@ export function createPayingClient(client: Client, { wallet, server, ...options 
     );
   const given = (options.methods ?? []).filter(({ name }) => name !== MPP.name).map(overHttp);
   const methods = [...given, MPP];
-  // A proof in MPP's headers is a private payment, which has keys of its own in a call.
+  // A proof in MPP's headers is a private payment; a tool call carries it under its own keys of `_meta`.
   const named = given.flatMap(({ headers }) => headers.filter((header) => typeof header === "string"));
   /** The call that the paying fetch pays for. */
   const running = new AsyncLocalStorage<Running>();
@@ -130,7 +130,7 @@ interface Running {
   readonly first: unknown;
 }
 
-/** A method whose own requests, such as purchases of tokens, go to the server of the origin: they are no calls of a tool. */
+/** Opens a method so that its own requests, such as purchases of tokens, go to `server` over HTTP instead of through tool calls. */
 function overHttp(method: PayingMethod): PayingMethod {
   if (method === privatePayment) return method;
   const { name, headers, asks, paysKeyed } = method;

@@ -80,7 +80,8 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
             `Spendable: ${inWords(amountOf(spendable, token))} of ${inWords(amountOf(total, token))} in total.`,
             ...prepaid.map(({ origin, unspent, underway, charged: sum, stopped }) => {
               const state = stopped === null ? "" : `, stopped: ${stopped}`;
-              const change = underway.amount === "0" ? "" : `; of it change that has not arrived: ${inWords(underway)}`;
+              const change =
+                underway.amount === "0" ? "" : `; at most ${inWords(underway)} of it is change that has not arrived`;
               const metered = sum.amount === "0" ? "" : `; charged for metered requests: ${inWords(sum)}`;
               return `Prepaid tokens at ${origin}: ${inWords(unspent)}${state}${change}${metered}.`;
             }),
