@@ -1,6 +1,8 @@
 // Runs the demo as a user does, with real proofs and transactions.
 
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { readBalances } from "@sotto/local/demo/balances";
 import { Cleanup } from "@sotto/local/demo/processes";
@@ -13,6 +15,8 @@ import { command, type Result } from "@sotto/test-kit/command";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { built, ownPlace } from "./support/demo.ts";
+
+const README = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
 
 describe("npm run demo", function () {
   slow(this, "commands, a chain and proofs");
@@ -37,6 +41,8 @@ describe("npm run demo", function () {
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(12);
     expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
+    // Timing decides how many payments share a transaction, so numbers of transactions and gas differ.
+    expect(stdout, "as the README shows").to.contain(README.match(/and \d+ more rows like these: \d+ payments/)![0]);
     // Without a terminal, the output is plain text in lines of at most 80 characters.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
