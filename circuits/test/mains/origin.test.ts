@@ -1,7 +1,7 @@
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Circuit } from "../kit/circuit.ts";
-import { looseWires, violations } from "../kit/evaluate.ts";
+import { looseWires } from "../kit/evaluate.ts";
 import { commitment, ownerTag } from "../model/hash.ts";
 import { chooseOrigin, makeOrigin, type OriginChoices } from "../model/origin.ts";
 import { Random } from "../model/random.ts";
@@ -36,7 +36,8 @@ describe("origin at full size", function () {
     "the only leaf of a set": {},
     "the first leaf": { leafIndex: 0n },
     "the last leaf": { leafIndex: 2n ** 30n - 1n },
-    "both sides of a subtree boundary": { leafIndex: 2n ** 15n },
+    "the last leaf of a subtree": { leafIndex: 2n ** 15n - 1n },
+    "the first leaf of the next subtree": { leafIndex: 2n ** 15n },
     "a note of 0": { amount: 0n },
     "the largest amount": { amount: 2n ** 64n - 1n },
     "an equal commitment at another index": { spendingKey, amount: 7n, blinding: 6n, leafIndex: 9n, tree: twins },
@@ -47,15 +48,7 @@ describe("origin at full size", function () {
       await show(chosen);
     });
 
-  it("rejects each public signal changed by one", () => {
-    const { r1cs } = circuit.build;
-    for (let wire = 1; wire <= r1cs.publicInputs; wire++) {
-      const changed = witness.with(wire, (witness[wire] as bigint) + 1n);
-      expect(violations(r1cs, changed), circuit.publicNames[wire - 1]).not.to.deep.equal([]);
-    }
-  });
-
-  it("rejects a witness with any single wire changed", () => {
+  it("rejects a witness with any single wire changed, also a public signal", () => {
     expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@ import { BASE8, multiply, ORDER } from "@sotto/certify/replay/curve";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Circuit } from "../kit/circuit.ts";
-import { looseWires, violations } from "../kit/evaluate.ts";
+import { looseWires } from "../kit/evaluate.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
 import { Random } from "../model/random.ts";
 import { Tree } from "../model/tree.ts";
@@ -38,7 +38,8 @@ describe("payment at full size", function () {
     "the largest amount and the largest change": { amount: MAX, changeAmount: MAX },
     "the first leaf": { leafIndex: 0n },
     "the last leaf": { leafIndex: 2n ** 30n - 1n },
-    "both sides of a subtree boundary": { leafIndex: 2n ** 15n },
+    "the last leaf of a subtree": { leafIndex: 2n ** 15n - 1n },
+    "the first leaf of the next subtree": { leafIndex: 2n ** 15n },
     "the smallest scalar": { scalar: 0n },
     "the largest scalar": { scalar: SCALARS },
     "the key Base8": { recipientKey: BASE8 },
@@ -56,15 +57,7 @@ describe("payment at full size", function () {
       await pay(chosen);
     });
 
-  it("rejects each public signal changed by one", () => {
-    const { r1cs } = circuit.build;
-    for (let wire = 1; wire <= r1cs.publicInputs; wire++) {
-      const changed = witness.with(wire, (witness[wire] as bigint) + 1n);
-      expect(violations(r1cs, changed), circuit.publicNames[wire - 1]).not.to.deep.equal([]);
-    }
-  });
-
-  it("rejects a witness with any single wire changed", () => {
+  it("rejects a witness with any single wire changed, also a public signal", () => {
     expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
   });
 });

@@ -14,7 +14,7 @@ const accepted = makeOrigin(chooseOrigin(random, note));
 const [maskRoot, nullifier] = accepted.signals as [bigint, bigint];
 
 /** A note of the prover that the curator left out, in a mask tree that the prover made up. */
-const leftOut = makeOrigin(chooseOrigin(random, { ...note, leafIndex: 10n, tree: new Tree(DEPTH) }));
+const leftOut = makeOrigin(chooseOrigin(random, { ...note, leafIndex: 10n }));
 const [ownRoot, outside] = leftOut.signals as [bigint, bigint];
 
 const attack = (tag: string, title: string, own: Partial<Attack> & { inputs: () => Inputs }): Attack => ({
