@@ -39,8 +39,9 @@ export const MIRROR_ERRORS = {
     remedy: "push the terms that were signed first; change prices from a later month on",
   },
   PREPAID_TERMS_FULL: {
-    means: "The service lists the maximum number of metered terms for this wallet and origin.",
-    cause: "The merchant signed 24 terms for this month, the month before or later ones.",
+    means: "The service has the maximum number of metered terms for this wallet and origin.",
+    cause:
+      "The merchant signed 24 terms for this month, the month before or later ones, or 24 for months of these terms.",
     http: 422,
     remedy: "push to another service",
   },

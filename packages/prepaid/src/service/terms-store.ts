@@ -14,7 +14,7 @@ export interface NewTerms extends StatementOwner {
 }
 
 export interface TermsLimits {
-  /** Maximum terms of one owner that are listed. */
+  /** Maximum terms of one owner that are listed, and that have a month in common with the new ones. */
   readonly perOwner: number;
   /** Counted if the terms are kept. */
   readonly quotas: readonly Quota[];
@@ -50,6 +50,8 @@ export function termsOf(
           .where("first_epoch", "<=", last)
           .execute();
         if (rows.some((row) => row.digest === digest)) return { kind: "known" };
+        // Rows of ended months are not listed, but each is compared.
+        if (rows.length >= perOwner) return { kind: "full" };
         for (const row of rows) {
           const found = conflict(row.content);
           if (found !== undefined) return { kind: "conflict", conflict: found };

@@ -156,6 +156,15 @@ overDatabases("a mirror of the terms of metered routes", EVERY_DATABASE, (newUrl
     expect(await kept()).to.have.length(24);
   });
 
+  it("keeps at most 24 terms of an ended month, because new ones are compared with each", async () => {
+    const ended = (i: number) => ({ firstEpoch: "2020-01", routes: [route(`/${i}`)] });
+    for (let i = 0; i < 24; i += 1) expect(await pushed(ended(i))).to.deep.equal(NEW);
+    expect(await pushed(ended(24))).to.deep.equal([422, "PREPAID_TERMS_FULL"]);
+    expect(await pushed(ended(0)), "known").to.deep.equal([200, undefined]);
+    expect(await kept()).to.deep.equal([]);
+    expect(await pushed({}), "the control").to.deep.equal(NEW);
+  });
+
   it("limits the new terms per day with the schedules, and the pushes per network and day", async () => {
     const limited = await world.replica({ SOTTO_PREPAID_QUOTA: "1", SOTTO_PREPAID_CLIENT_QUOTA: "3" });
     const signed = await merchant.sign(merchant.terms());
