@@ -25,7 +25,7 @@ import {
 import { ask, reasonOf, saidIn } from "./ask.ts";
 import { PACK_SIZES, type PrepaidBook, packId, packOf, termsOfPack } from "./book.ts";
 import { PrepaidError } from "./errors.ts";
-import { compareWithMirror } from "./mirrors.ts";
+import { compareWithMirrors } from "./mirrors.ts";
 import type { PrepaidSettings } from "./options.ts";
 import type { PackRecord } from "./records.ts";
 import { type MerchantKey, merchantSchedules, scheduleComparison } from "./schedules.ts";
@@ -165,22 +165,19 @@ export class Packs {
   }
 
   /**
-   * Compares keys of one merchant with the mirrors. A mirror never replaces a key, so each is compared once.
+   * Compares keys of one merchant with the mirrors, each once.
    * @param keys pinned, of one merchant
    * @throws PrepaidError PREPAID_KEY_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE
    */
   async compare(keys: readonly MerchantKey[], signal: AbortSignal | undefined): Promise<void> {
     const { send, mirrors } = this.#settings;
     const [book, wallet] = [this.#book, this.#wallet];
-    for (const mirror of mirrors) {
-      const news = keys.filter(({ key }) => !book.isMirrored(mirror, key.id));
-      if (news.length === 0) continue;
-      const { origin } = news[0]!;
-      const comparison = scheduleComparison(wallet, book.schedules(origin), news, signal);
-      const conflict = await compareWithMirror(mirror, comparison, { send, wallet, signal });
-      if (conflict !== undefined) throw await book.stopForConflict(origin, conflict, wallet.now());
-      await book.putMirrored(news.map(({ key: { id }, epoch }) => ({ mirror, id, epoch })));
-    }
+    const wanted = keys.map((each) => ({ ...each, id: each.key.id }));
+    const comparisonOf = (news: readonly MerchantKey[]) =>
+      scheduleComparison(wallet, book.schedules(news[0]!.origin), news, signal);
+    const conflict = await compareWithMirrors(book, wanted, comparisonOf, { mirrors, send, wallet, signal });
+    if (conflict !== undefined)
+      throw await book.stopForConflict(conflict.first.schedule.origin, conflict, wallet.now());
   }
 
   /** The tokens of a stored pack, unsigned. */

@@ -18,8 +18,6 @@ import { pushSchedule } from "./push.ts";
 
 /** Maximum schedules in the answer of a merchant. */
 const MAX_SCHEDULES = 4;
-/** Maximum schedules in the answer of a mirror. */
-const MAX_MIRRORED = 24;
 const TIMEOUT_MS = 30_000;
 
 /** The merchant whose keys are wanted. */
@@ -32,11 +30,11 @@ export interface Merchant {
 const invalid = (text: string | readonly MessagePart[], cause?: unknown) =>
   new PrepaidError("PREPAID_SCHEDULE_REFUSED", text, {}, { cause });
 
-/** Parses a list of signed schedules, before any signature is checked. */
-function parseList(json: unknown, from: string, max: number): SignedSchedule[] {
+/** Parses a merchant's list of signed schedules, before any signature is checked. */
+function parseList(json: unknown, from: string): SignedSchedule[] {
   const { schedules } = Object(json) as Record<string, unknown>;
-  if (!Array.isArray(schedules) || schedules.length > max)
-    throw invalid(`${from} did not answer with a list of at most ${max} signed schedules`);
+  if (!Array.isArray(schedules) || schedules.length > MAX_SCHEDULES)
+    throw invalid(`${from} did not answer with a list of at most ${MAX_SCHEDULES} signed schedules`);
   try {
     return schedules.map(decodeSignedSchedule);
   } catch (cause) {
@@ -86,7 +84,7 @@ export async function merchantSchedules(
   const answer = await ask(send, name, {}, { name, maxBytes, timeoutMs: TIMEOUT_MS, signal });
   if (answer.status !== 200)
     throw new PrepaidError("PREPAID_NOT_OFFERED", `${merchant.origin} offers no prepaid tokens (${answer.status})`);
-  const schedules = parseList(jsonOf(answer), merchant.origin, MAX_SCHEDULES);
+  const schedules = parseList(jsonOf(answer), merchant.origin);
   for (const signed of schedules) {
     const field = differingField(signed, wallet, merchant);
     if (field !== undefined) throw invalid(`a schedule of ${merchant.origin} is for another ${field}`);
@@ -142,21 +140,15 @@ export function scheduleComparison(
   wanted: readonly MerchantKey[],
   signal: AbortSignal | undefined,
 ): Comparison<SignedSchedule, Conflict> {
-  const { origin, wallet: owner } = wanted[0]!;
+  const merchant = { wallet: wanted[0]!.wallet, origin: wanted[0]!.origin };
   return {
     name: "schedule",
-    path: `prepaid/schedules?${new URLSearchParams({ wallet: owner, origin })}`,
-    maxBytes: (MAX_MIRRORED + 1) * MAX_SIGNED_SCHEDULE_BYTES,
-    async parse(answer, from) {
-      const found: SignedSchedule[] = [];
-      for (const signed of parseList(jsonOf(answer), from, MAX_MIRRORED))
-        if (
-          differingField(signed, wallet, { origin, wallet: owner }) === undefined &&
-          (await isSigned(signed, wallet, signal))
-        )
-          found.push(signed);
-      return found;
-    },
+    list: "schedules",
+    merchant,
+    maxBytes: MAX_SIGNED_SCHEDULE_BYTES,
+    decode: decodeSignedSchedule,
+    isOwn: async (signed) =>
+      differingField(signed, wallet, merchant) === undefined && (await isSigned(signed, wallet, signal)),
     conflict: (kept) => findConflict([...kept, ...schedules]),
     missing(kept) {
       const ids = new Set(keysOf(kept).map(({ key }) => key.id));

@@ -26,6 +26,9 @@ export interface WirePrepaidMerchant {
   readonly origin: string;
 }
 
+/** Maximum number of schedules, and of terms, that a mirror lists for one wallet and origin: a client reads all of them. */
+export const MAX_MIRRORED = 24;
+
 /** The merchant's fields in the structs that its wallet signs. */
 export const MERCHANT_FIELDS = [
   { name: "wallet", type: "address" },

@@ -4,7 +4,7 @@
 import type { ContractChecks } from "@sotto/phone-registry";
 import { type Address, type EthCall, SottoError } from "@sotto/protocol";
 import type { Exceeded, ServicePlace, ServiceQuotas } from "@sotto/server";
-import type { PrepaidMerchant } from "../core/merchant.ts";
+import { MAX_MIRRORED, type PrepaidMerchant } from "../core/merchant.ts";
 import {
   decodeSignedTerms,
   encodeSignedTerms,
@@ -18,11 +18,6 @@ import { prepaidChallengeDigest } from "../core/token.ts";
 import { MirrorError } from "./errors.ts";
 import type { Kept, Schedules } from "./store.ts";
 import type { TermsStore } from "./terms-store.ts";
-
-/** Maximum schedules of one wallet and origin: twelve years, with an added value each year. */
-const MAX_SCHEDULES = 24;
-/** Maximum terms of one wallet and origin that are listed: a client reads all of them. */
-const MAX_TERMS = 24;
 
 const DAY_MS = 86_400_000;
 
@@ -83,13 +78,13 @@ export class PrepaidMirror {
           content: JSON.stringify(encodeSignedSchedule(signed)),
           keys: scheduledKeys(schedule).map(({ epoch, value, key }) => ({ epoch, value: String(value), id: key.id })),
         },
-        { perOwner: MAX_SCHEDULES, quotas: this.#newAllowed() },
+        { perOwner: MAX_MIRRORED, quotas: this.#newAllowed() },
       );
       if (kept.kind === "exceeded") throw this.#refusal(kept);
       if (kept.kind === "full")
         throw new MirrorError(
           "PREPAID_SCHEDULES_FULL",
-          `this service keeps ${MAX_SCHEDULES} schedules of this wallet and origin, and no more`,
+          `this service keeps ${MAX_MIRRORED} schedules of this wallet and origin, and no more`,
         );
       if (kept.kind === "conflict")
         throw new MirrorError(
@@ -120,7 +115,7 @@ export class PrepaidMirror {
           epochs: [epochs[0]!, epochs.at(-1)!],
         },
         {
-          perOwner: MAX_TERMS,
+          perOwner: MAX_MIRRORED,
           quotas: this.#newAllowed(),
           conflict: (content) => termsConflict(storedTerms(content).terms, terms),
         },
@@ -129,7 +124,7 @@ export class PrepaidMirror {
       if (kept.kind === "full")
         throw new MirrorError(
           "PREPAID_TERMS_FULL",
-          `this service lists ${MAX_TERMS} terms of this wallet and origin, and no more`,
+          `this service lists ${MAX_MIRRORED} terms of this wallet and origin, or has them for months of these terms, and takes no more`,
         );
       if (kept.kind === "conflict")
         throw new MirrorError(

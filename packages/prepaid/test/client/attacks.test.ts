@@ -216,6 +216,22 @@ describe("a prepaid attack", function () {
       expect(await scene.buy({ mirrors: [MIRRORS[0]!], fetch: send })).to.include({ state: "ready" });
     });
 
+    it("buys nothing if a mirror answers nonsense, which is the mirror's fault", async () => {
+      const [honest] = scene.merchant.schedules;
+      for (const answer of [
+        null,
+        {},
+        { schedules: [{ ...honest, signature: "0x1" }] },
+        { schedules: Array.from({ length: 25 }, () => honest) },
+      ]) {
+        const { send } = mirrors({}, () => Response.json(answer));
+        const error = await rejection(scene.buy({ mirrors: MIRRORS, fetch: send }));
+        expect([error.code, error.details]).to.deep.equal(["PREPAID_MIRROR_FAILED", { mirror: MIRRORS[0] }]);
+        expect(error.message).to.match(/^the mirror .*; nothing was paid$/);
+        expect([await scene.paid(), await scene.stop()]).to.deep.equal([0n, undefined]);
+      }
+    });
+
     it("buys nothing if a mirror does not answer, and the request is paid singly", async () => {
       const down = mirrors({}, () => new Response("{}", { status: 503 }));
       expect(await refused({ mirrors: MIRRORS, fetch: down.send })).to.equal("PREPAID_MIRROR_FAILED");

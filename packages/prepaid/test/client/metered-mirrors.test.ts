@@ -2,14 +2,21 @@
 import { join } from "node:path";
 import type { App } from "@sotto/server";
 import { POOL } from "@sotto/test-chain/pool";
+import { DAY_MS } from "@sotto/test-kit/clock";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { SottoService } from "@sotto/wallet";
 import { expect } from "chai";
-import { type PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
+import { PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
 import { pushTerms } from "../../src/client/push.ts";
-import { encodeSignedTerms, type MeteredTerms, receiptKeyOf, type WireSignedMeteredTerms } from "../../src/index.ts";
+import {
+  encodeSignedTerms,
+  type MeteredTerms,
+  meteredTermsDigest,
+  receiptKeyOf,
+  type WireSignedMeteredTerms,
+} from "../../src/index.ts";
 import { MirrorWorld } from "../service/support/mirror.ts";
 import { MeteredWorld, RULE } from "./support/metered-merchant.ts";
 import { ORIGIN } from "./support/world.ts";
@@ -74,9 +81,21 @@ describe("a metered route with a mirror", function () {
       { ...encodeSignedTerms(scene.merchant.terms[0]!), receivedAt: Math.floor(world.now / 1000) },
     ]);
     asked = [];
-    // The store remembers it, also for the next process: a request must not tell the mirror when the payer pays.
+    // A request must not tell the mirror when the payer pays.
     await (await paying()(`${ORIGIN}/b`)).text();
     expect(asked).to.deep.equal([]);
+  });
+
+  it("is compared once also for the next process, which forgets it after the last month", async () => {
+    await pay();
+    const { store } = scene.payer;
+    const next = await PrepaidBook.open(store);
+    const kept = async () => (await store.list("prepaid/mirrored/")).map(({ value }) => (value as { id: string }).id);
+    const ids = await kept();
+    expect(ids).to.include(meteredTermsDigest(scene.merchant.terms[0]!.terms));
+    expect(ids.filter((id) => !next.isMirrored(MIRROR, id))).to.deep.equal([]);
+    await next.prune(scene.payer.now() + 400 * DAY_MS);
+    expect(await kept()).to.deep.equal([]);
   });
 
   const lies: Record<string, Partial<MeteredTerms>> = {
@@ -127,18 +146,26 @@ describe("a metered route with a mirror", function () {
   });
 
   it("is not paid if the mirror does not answer, answers nonsense or keeps nothing, and is not stopped", async () => {
-    const failures: [string, typeof misbehave][] = [
-      ["PREPAID_MIRROR_FAILED", async () => new Response("{}", { status: 503 })],
-      ["PREPAID_MIRROR_FAILED", async () => Response.json({ terms: [{ terms: 1, signature: "0x12" }] })],
-      ["PREPAID_MIRROR_FAILED", async () => Response.json({ terms: Array.from({ length: 25 }, () => ({})) })],
-      ["PREPAID_MIRROR_FAILED", async () => Response.json({ terms: [], accepted: true })],
-      ["PREPAID_UNREACHABLE", async () => Promise.reject(new TypeError("fetch failed"))],
-    ];
-    for (const [code, answer] of failures) {
-      misbehave = answer;
-      await expectRejected(code, pay);
+    const assertRefused = async (code: string) => {
+      const error = await expectRejected(code, pay);
       expect([await scene.paid(), shown(), await scene.stop()]).to.deep.equal([0n, 0, undefined]);
+      return error;
+    };
+    const failures: (typeof misbehave)[] = [
+      async () => new Response("{}", { status: 503 }),
+      async () => Response.json({}),
+      async () => Response.json({ terms: [{ terms: 1, signature: "0x12" }] }),
+      async () => Response.json({ terms: Array.from({ length: 25 }, () => ({})) }),
+      async () => Response.json({ terms: [], accepted: true }),
+    ];
+    for (const answer of failures) {
+      misbehave = answer;
+      const { details, message } = await assertRefused("PREPAID_MIRROR_FAILED");
+      expect(details).to.deep.equal({ mirror: MIRROR });
+      expect(message).to.match(/^the mirror .*; nothing was paid$/);
     }
+    misbehave = async () => Promise.reject(new TypeError("fetch failed"));
+    await assertRefused("PREPAID_UNREACHABLE");
     misbehave = async (_, answer) => answer;
     expect(await pay(), "the control").to.equal("served /a");
   });

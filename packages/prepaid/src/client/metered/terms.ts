@@ -20,10 +20,10 @@ import {
   type SignedMeteredTerms,
   verifyTermsSignature,
 } from "../../index.ts";
-import { ask, jsonOf, saidIn } from "../ask.ts";
+import { ask, saidIn } from "../ask.ts";
 import type { PrepaidBook } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
-import { type Comparison, compareWithMirror } from "../mirrors.ts";
+import { type Comparison, compareWithMirrors } from "../mirrors.ts";
 import type { PrepaidSettings } from "../options.ts";
 import { pushTerms } from "../push.ts";
 import type { ConflictingTerms } from "./book.ts";
@@ -31,8 +31,6 @@ import { monthsAround } from "./months.ts";
 
 /** Maximum number of pinned terms of an origin for the last month and later ones. */
 const MAX_PINNED = 24;
-/** Maximum terms in the answer of a mirror. */
-const MAX_MIRRORED = 24;
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -144,7 +142,7 @@ export class Terms {
   }
 
   /**
-   * Compares terms of a merchant with the mirrors. A mirror never replaces a rule or a receipt key, so each is compared once.
+   * Compares terms of a merchant with the mirrors, each once.
    * @throws PrepaidError PREPAID_TERMS_CONFLICT, PREPAID_MIRROR_FAILED, PREPAID_UNREACHABLE
    */
   async #compare(
@@ -154,42 +152,40 @@ export class Terms {
   ): Promise<void> {
     const { send, mirrors } = this.#settings;
     const [book, wallet] = [this.#book, this.#wallet];
-    // A mirror lists older ones for a month only.
+    // A mirror lists ended terms for one more month only.
     const [month] = monthsAround(wallet.now());
     const wanted = shown
-      .map((signed) => ({ signed, id: meteredTermsDigest(signed.terms), epoch: meteredEpochs(signed.terms).at(-1)! }))
+      .map((signed) => ({
+        ...signed,
+        id: meteredTermsDigest(signed.terms),
+        epoch: meteredEpochs(signed.terms).at(-1)!,
+      }))
       .filter(({ epoch }) => epoch >= month);
-    for (const mirror of mirrors) {
-      const news = wanted.filter(({ id }) => !book.isMirrored(mirror, id));
-      if (news.length === 0) continue;
-      const terms = news.map(({ signed }) => signed);
-      const comparison = this.#comparison(merchant, terms, signal);
-      const conflict = await compareWithMirror(mirror, comparison, { send, wallet, signal });
-      if (conflict !== undefined) throw await this.#stop(merchant.origin, conflict);
-      await book.putMirrored(news.map(({ id, epoch }) => ({ mirror, id, epoch })));
-    }
+    const comparisonOf = (news: readonly SignedMeteredTerms[]) => this.#comparison(merchant, news, signal);
+    const conflict = await compareWithMirrors(book, wanted, comparisonOf, { mirrors, send, wallet, signal });
+    if (conflict !== undefined) throw await this.#stop(merchant.origin, conflict);
   }
 
   /** How a mirror's terms are compared with those that a merchant shows. */
   #comparison(
-    { origin, wallet }: TermsOwner,
+    merchant: TermsOwner,
     shown: readonly SignedMeteredTerms[],
     signal: AbortSignal | undefined,
   ): Comparison<SignedMeteredTerms, ConflictingTerms> {
     const digests = new Set<string>(shown.map(({ terms }) => meteredTermsDigest(terms)));
     return {
       name: "terms",
-      path: `prepaid/terms?${new URLSearchParams({ wallet, origin })}`,
-      maxBytes: (MAX_MIRRORED + 1) * MAX_SIGNED_TERMS_BYTES,
-      parse: async (answer, from) => {
-        const found: SignedMeteredTerms[] = [];
-        for (const signed of parseMirrored(jsonOf(answer), from)) {
-          const { terms } = signed;
-          const isOwn = terms.wallet === wallet && terms.origin === origin && this.#isOfPool(signed);
-          if (isOwn && (digests.has(meteredTermsDigest(terms)) || (await this.#isSigned(signed, signal))))
-            found.push(signed);
-        }
-        return found;
+      list: "terms",
+      merchant,
+      maxBytes: MAX_SIGNED_TERMS_BYTES,
+      decode(entry) {
+        const { terms, signature } = Object(entry) as Record<string, unknown>;
+        return decodeSignedTerms({ terms, signature });
+      },
+      isOwn: async (signed) => {
+        const { terms } = signed;
+        const isOwn = terms.wallet === merchant.wallet && terms.origin === merchant.origin && this.#isOfPool(signed);
+        return isOwn && (digests.has(meteredTermsDigest(terms)) || (await this.#isSigned(signed, signal)));
       },
       conflict: (kept) => this.#book.metered.contradiction([...shown, ...kept]),
       missing(kept) {
@@ -222,24 +218,6 @@ export class Terms {
         : `${origin} signed two rules for ${routes[0].method} ${routes[0].path} in ${epoch}: payers would pay different prices`;
     const terms = [first, second].map(encodeSignedTerms);
     return this.#book.stop(origin, { code: "PREPAID_TERMS_CONFLICT", message: text, terms }, this.#wallet.now());
-  }
-}
-
-/** Parses the terms that a mirror keeps, before any signature is checked. */
-function parseMirrored(json: unknown, from: string): readonly SignedMeteredTerms[] {
-  const invalid = (text: string | readonly MessagePart[], cause?: unknown) =>
-    new PrepaidError("PREPAID_MIRROR_FAILED", text, {}, { cause });
-  const { terms: list } = Object(json) as Record<string, unknown>;
-  if (!Array.isArray(list) || list.length > MAX_MIRRORED)
-    throw invalid(`${from} did not answer with a list of at most ${MAX_MIRRORED} signed terms`);
-  try {
-    return list.map((entry: unknown) => {
-      const { terms, signature } = Object(entry) as Record<string, unknown>;
-      return decodeSignedTerms({ terms, signature });
-    });
-  } catch (cause) {
-    if (!(cause instanceof SottoError)) throw cause;
-    throw invalid(message`${from} answers with invalid terms: ${cause}`, cause);
   }
 }
 
