@@ -19,6 +19,7 @@ import {
   PREPAID_HEADER,
   PREPAID_KEYS_PATH,
   PREPAID_SWAP_PATH,
+  PREPAID_TERMS_PATH,
   parseChangeAnswer,
   parseSwapAnswer,
   signReceipt,
@@ -271,15 +272,19 @@ describe("a merchant with metered routes", function () {
     ]);
   });
 
-  it("shows its keys once: later requests ask neither for keys nor for terms", async () => {
+  it("shows its keys and terms once: later requests ask for neither", async () => {
     await scene.buy();
-    const asked = () => scene.merchant.targets().filter((target) => target === PREPAID_KEYS_PATH).length;
+    const asked = () =>
+      [PREPAID_KEYS_PATH, PREPAID_TERMS_PATH].map(
+        (path) => scene.merchant.targets().filter((target) => target === path).length,
+      );
     const pay = paying({ buy: false });
     await (await pay(`${ORIGIN}/a`)).text();
     await ended();
     const before = asked();
     await (await pay(`${ORIGIN}/b`)).text();
     await ended();
-    expect(asked()).to.equal(before);
+    expect(before[1]).to.equal(1);
+    expect(asked()).to.deep.equal(before);
   });
 });
