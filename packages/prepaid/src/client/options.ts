@@ -133,18 +133,17 @@ export type PrepaidSource = Pick<PayingCore, "fetch" | "services"> & {
 
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceClientError; SottoError INVALID_AMOUNT */
 export function parsePrepaidOptions(options: PrepaidOptions, core: PrepaidSource): PrepaidSettings {
-  const unknown = Object.keys(Object(options)).find((name) => !Object.hasOwn(OPTIONS, name));
+  const given = Object(options) as PrepaidOptions;
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) throw new FetchError("FETCH_OPTION_INVALID", `prepaid has no option ${quoted(unknown)}`);
-  const { maxPerHost, buy, buyAfter, maxDelayMs, random, onPack, onCharge, ...others } = Object(
-    options,
-  ) as PrepaidOptions;
+  const { maxPerHost, buy, buyAfter, maxDelayMs, random, onPack, onCharge } = given;
   const { fetch: send, wallet, services } = core;
-  const mirrors = others.mirrors === "services" ? services : others.mirrors;
+  const mirrors = given.mirrors === "services" ? services : given.mirrors;
   if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
     throw new FetchError("FETCH_OPTION_INVALID", `prepaid.mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
   const urls = mirrors.map(normalizeServiceUrl);
   for (const url of urls) assertSecure(new URL(url), wallet.pool.chainId);
-  const own = options.fetch === undefined && send === globalThis.fetch ? separateFetch() : undefined;
+  const own = given.fetch === undefined && send === globalThis.fetch ? separateFetch() : undefined;
   if (own !== undefined) assertNoDispatcher();
   return {
     maxPerHost: assertAmount(maxPerHost, "prepaid.maxPerHost"),
@@ -152,7 +151,7 @@ export function parsePrepaidOptions(options: PrepaidOptions, core: PrepaidSource
     buy: buy !== false,
     buyAfter: count(buyAfter ?? BUY_AFTER, "buyAfter", 0),
     maxDelayMs: count(maxDelayMs ?? MAX_DELAY_MS, "maxDelayMs", 0),
-    send: options.fetch ?? own ?? ((input, init) => send(input, init)),
+    send: given.fetch ?? own ?? ((input, init) => send(input, init)),
     assertNoDispatcher: own === undefined ? () => undefined : assertNoDispatcher,
     onPack: onPack ?? (() => undefined),
     onCharge: onCharge ?? (() => undefined),

@@ -292,7 +292,7 @@ export class MeteredBook {
 
   #forget(isOver: (each: { readonly origin: string; readonly epoch: string }) => boolean): readonly StoreChange[] {
     // What convicts a merchant stays.
-    const requests = this.requests().filter(({ proof, ...each }) => !proof?.receipts?.length && isOver(each));
+    const requests = this.requests().filter((each) => !each.proof?.receipts?.length && isOver(each));
     const swaps = this.swaps().filter(isOver);
     for (const { id } of requests) this.#requests.delete(id);
     for (const { id } of swaps) this.#swaps.delete(id);
