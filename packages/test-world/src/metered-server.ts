@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { createMeteredTerms, type MeteredFiles } from "@sotto/local/merchant/metered-terms";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { type MeteredRule, type MeteredTerms, meteredValues } from "@sotto/prepaid";
-import { metered, meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
-import type { PaymentMethod, PaywallEvent, Quote } from "@sotto/resource-server";
+import { meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
+import type { PaymentMethod, PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
 import { type Merchant, openMerchant } from "./merchant.ts";
+import { priceOf } from "./metered-price.ts";
 import { type LoggedRequest, logRequest, tablesIn } from "./seen.ts";
 import type { WorldPlace } from "./wallets.ts";
 
@@ -35,10 +36,6 @@ export interface MeteredServer {
   received(): Promise<bigint>;
   close(): Promise<void>;
 }
-
-/** The price of words by a rule. */
-export const priceOf = ({ cap, grain, units }: MeteredRule): Quote =>
-  metered({ cap, grain, units: Object.fromEntries(units.map(({ name, price }) => [name, { price }])) });
 
 /** The payment methods of a merchant with these routes, whose tokens have every value that the rules need. */
 export async function createCredit(

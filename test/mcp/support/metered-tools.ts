@@ -13,7 +13,8 @@ import type { Meter, Payment, PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { openMerchant } from "@sotto/test-world/merchant";
-import { createCredit, priceOf, WORDS } from "@sotto/test-world/metered-server";
+import { priceOf } from "@sotto/test-world/metered-price";
+import { createCredit, WORDS } from "@sotto/test-world/metered-server";
 import type { World } from "@sotto/test-world/wallets";
 import { z } from "zod";
 

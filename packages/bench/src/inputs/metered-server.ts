@@ -1,9 +1,10 @@
 // A server for `pnpm bench metered`: `/metered/N` charges for N words, `/single` costs as much as they cost at most, and `/unpaid`
 // is the same route without a paywall.
 import { once } from "node:events";
-import { type MeteredOptions, metered, meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
+import { type MeteredOptions, meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
+import { priceOf } from "@sotto/test-world/metered-price";
 import express from "express";
 import { serveOrder } from "./child-server.ts";
 import { RULE } from "./metered-rule.ts";
@@ -16,15 +17,14 @@ export interface MeteredServerOrder {
   readonly credit: Omit<MeteredOptions, "prepaid">;
 }
 
-const { cap, grain, units } = RULE;
-const { name, price } = units[0]!;
+const { name } = RULE.units[0]!;
 
 await serveOrder<MeteredServerOrder>(async ({ port, options, tokens, credit }) => {
   const method = prepaid(tokens);
   const paywall = sotto({
     ...options,
-    price: cap,
-    routes: [{ path: "/metered/*", method: "GET", price: metered({ cap, grain, units: { [name]: { price } } }) }],
+    price: RULE.cap,
+    routes: [{ path: "/metered/*", method: "GET", price: priceOf(RULE) }],
     methods: [method, meteredCredit({ ...credit, prepaid: method })],
   });
   await paywall.ready;
