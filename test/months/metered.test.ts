@@ -10,6 +10,7 @@ import {
 } from "@sotto/prepaid";
 import { buyPrepaid, type ChargeEvent, listPrepaid, mergePrepaid, prepaid } from "@sotto/prepaid/client";
 import { monthEnd, monthStart } from "@sotto/protocol";
+import { DAY_MS } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { type MeteredServer, openMeteredMerchant, openMeteredServer, WORDS } from "@sotto/test-world/metered-server";
@@ -19,7 +20,6 @@ import { expect } from "chai";
 import { Merchant } from "./support/merchant.ts";
 import { APRIL, FEBRUARY, MARCH, type MonthWorld, openMonthWorld } from "./support/world.ts";
 
-const DAY = 86_400_000;
 const PACK = 100n * WORDS.cap;
 
 describe("metered credit over the end of a month", function () {
@@ -100,7 +100,7 @@ describe("metered credit over the end of a month", function () {
     await world.travel(monthStart(MARCH) + 60_000);
     await buy();
     expect((await listPrepaid(payer))[0]!.packs.map(({ epoch }) => epoch).sort()).to.deep.equal([FEBRUARY, MARCH]);
-    for (const time of [monthStart(MARCH) + 120_000, monthStart(MARCH) + 2 * DAY - 60_000]) {
+    for (const time of [monthStart(MARCH) + 120_000, monthStart(MARCH) + 2 * DAY_MS - 60_000]) {
       await world.travel(time);
       expect(await paid()).to.deep.equal([FEBRUARY, [FEBRUARY]]);
     }
@@ -108,9 +108,9 @@ describe("metered credit over the end of a month", function () {
   });
 
   it("gets change of the token's own month, and of the next month from seven days before its end", async () => {
-    await world.travel(monthEnd(MARCH) - 7 * DAY - 60_000);
+    await world.travel(monthEnd(MARCH) - 7 * DAY_MS - 60_000);
     expect(await paid()).to.deep.equal([FEBRUARY, [FEBRUARY]]);
-    await world.travel(monthEnd(MARCH) - 7 * DAY + 1_000);
+    await world.travel(monthEnd(MARCH) - 7 * DAY_MS + 1_000);
     expect(await paid()).to.deep.equal([FEBRUARY, [MARCH]]);
   });
 
@@ -120,7 +120,7 @@ describe("metered credit over the end of a month", function () {
     // Its change is of March, whose tokens end with April. Until then, its claims do not arrive.
     expect(await paid()).to.deep.equal([FEBRUARY, []]);
     const known = charges.length;
-    await world.travel(monthEnd(APRIL) + 2 * DAY);
+    await world.travel(monthEnd(APRIL) + 2 * DAY_MS);
     isCut = false;
     const from = server.requests.length;
     const { problems } = await mergePrepaid(fetch, payer, options);
