@@ -163,7 +163,7 @@ describe("spending limits", () => {
     expect((await spendingLeft(store, { perHour: 10n }, { now: NEXT_HOUR, host: HOST })).hour).to.equal(3n);
   });
 
-  it("are left after payments or after charges, the smaller of the two", async () => {
+  it("spendingLeft returns the smaller rest, of payments or of charges", async () => {
     const limits = { perHour: 20n, perDay: 30n, perHost: 40n, ...tool("fetch_paid", 50n) };
     await spend(limits, 6n);
     const charges = await ChargeCounters.open(store);

@@ -1,4 +1,4 @@
-// A classifier that looks for anything in observations that says which of two groups they belong to.
+// A classifier that finds any information about which of two groups an observation belongs to.
 /** Random numbers from 0 to 1, without 1: the same seed gives the same ones. Mulberry32, because a forest draws millions. */
 export function seeded(seed: number): () => number {
   let state = seed;

@@ -305,8 +305,8 @@ export interface SpendingLeft {
 }
 
 /**
- * What is left of these limits at `now` (ms) for this host: for payments or for requests that tokens pay, the smaller of the two.
- * Reserves nothing.
+ * What is left of these limits at `now` (ms) for this host: the smaller of what is left for payments and for requests that are paid
+ * with tokens. Reserves nothing.
  */
 export async function spendingLeft(
   store: Store,

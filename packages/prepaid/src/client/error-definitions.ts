@@ -92,7 +92,7 @@ export const PREPAID_ERRORS = {
       "The server's wallet signed two rules for the same request and month, or two receipt keys for one month. Prepaid tokens " +
       "are stopped at its origin, and the wallet keeps both signed terms as evidence. Details: `origin`.",
     cause:
-      "The merchant changed a price or receipt key that it had signed, or shows different payers different ones, as a mirror has found.",
+      "The merchant changed a price or receipt key that it had signed, or a mirror shows that other payers get different ones.",
     exit: "refused",
     remedy: DECIDE,
   },

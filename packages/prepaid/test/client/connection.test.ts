@@ -12,7 +12,7 @@ describe("a connection for prepaid packs", () => {
   let url: string;
   /** The client's port of each request, and its connection header. */
   let ports: (number | undefined)[];
-  /** Connections of raw servers, which an end of the test must close too. */
+  /** Connections of raw servers, closed after each test, even if it fails. */
   const open = new Set<Socket>();
   before(async () => {
     server = createServer(async (request, response) => {

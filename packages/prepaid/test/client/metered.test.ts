@@ -1,4 +1,5 @@
 // Metered credit of the client, against a merchant in memory with real keys and checks.
+import { DAY_MS } from "@sotto/test-kit/clock";
 import { anyRejection, expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { MemoryStore, type Store } from "@sotto/wallet";
@@ -491,7 +492,7 @@ describe("a metered route", function () {
     expect(await stops()).to.equal(undefined);
   });
 
-  it("owes what it does not sign receipts for, also if it says that the month has ended", async () => {
+  it("still owes the change if it answers METERED_ENDED without a receipt before the month has ended", async () => {
     scene.merchant.misbehave = ({ target }) =>
       target === PREPAID_CHANGE_PATH ? Response.json({ code: "METERED_ENDED" }, { status: 410 }) : undefined;
     await (await paying()(`${ORIGIN}/a`)).text();
@@ -524,7 +525,7 @@ describe("a metered route", function () {
       ids.push(...book.metered.requests().flatMap(({ id, state }) => (state === "refused" ? [id] : [])));
     }
     expect(new Set(ids).size).to.equal(2);
-    await book.prune(scene.world.clock() + 93 * 86_400_000);
+    await book.prune(scene.world.clock() + 93 * DAY_MS);
     expect(book.metered.requests().map(({ id }) => id)).to.deep.equal([ids[0]]);
     expect(await scene.payer.store.list("prepaid/metered/")).to.have.length(1);
     expect((await listCharges(scene.payer)).map(({ target }) => target)).to.deep.equal(["/open"]);
@@ -534,7 +535,7 @@ describe("a metered route", function () {
     ]);
   });
 
-  it("needs no pack of a request whose change was refused", async () => {
+  it("deletes the pack of a request whose change was refused", async () => {
     scene.merchant.status = 500;
     await (await paying()(`${ORIGIN}/failed`)).text();
     await charged(1);
@@ -732,7 +733,7 @@ describe("a metered route", function () {
     expect([book.left(pack), await stops()]).to.deep.equal([0, undefined]);
   });
 
-  it("is believed with more terms of other months than are compared at once", async () => {
+  it("accepts a receipt although 101 terms of other months are pinned", async () => {
     const receiptKeys = scene.merchant.terms[0]!.terms.receiptKeys.slice(0, 1);
     const later = Array.from({ length: 101 }, (_, i) =>
       scene.merchant.signTerms({ firstEpoch: scene.merchant.laterEpoch(i + 6), receiptKeys }),
