@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
+import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
 import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
@@ -42,7 +43,10 @@ export async function run(print: Print): Promise<void> {
       ratios[figure].push(times.origin[figure].at(-1)! / times.payment[figure].at(-1)!);
   }
   await prover.close();
+  const { origin } = times;
+  print("origin.constraints", readR1csHeader(artifactPaths("origin").r1cs).constraints, "constraints");
+  print("origin.prove.ms", median(origin.prove), "ms");
   print("origin.prove.ratio", median(ratios.prove), "times");
-  print("origin.check.ms", median(times.origin.check), "ms");
+  print("origin.check.ms", median(origin.check), "ms");
   print("origin.check.ratio", median(ratios.check), "times");
 }

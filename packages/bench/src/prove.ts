@@ -16,7 +16,6 @@ const CIRCUITS = {
   elgamal_range: "range",
   withdrawal: "withdrawal",
   note_append: "append",
-  origin: "origin",
 } as const;
 
 interface Cost {
