@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
 import { concatBytes, fail } from "@sotto/protocol/extend";
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
 /** Size of an Ed25519 secret and of a public key, bytes. */
 export const ED25519_KEY_BYTES = 32;
@@ -48,38 +49,95 @@ export const PORTABLE: Ed25519 = {
   verify: (signature, message, publicKey) => ed25519.verify(signature, message, publicKey, { zip215: false }),
 };
 
-interface DerKey {
-  readonly key: Uint8Array;
-  readonly format: "der";
-  readonly type: "pkcs8" | "spki";
+/** An Ed25519 key of RFC 8037: x is the public key and d the secret, both base64url. */
+interface Jwk {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  readonly x: string;
+  readonly d?: string;
+}
+
+/** A key as Node imports it. */
+type KeyInput =
+  | { readonly key: Jwk; readonly format: "jwk" }
+  | { readonly key: Uint8Array; readonly format: "der"; readonly type: "pkcs8" };
+
+interface NodeKey {
+  export(options: { format: "jwk" }): Jwk;
 }
 
 /** The part of `node:crypto` that is used here. */
 export interface NodeCrypto {
-  createPrivateKey(key: DerKey): object;
-  createPublicKey(key: DerKey | object): { export(options: { format: "der"; type: "spki" }): Uint8Array };
-  sign(algorithm: null, message: Uint8Array, key: object): Uint8Array;
-  verify(algorithm: null, message: Uint8Array, key: object, signature: Uint8Array): boolean;
+  createPrivateKey(key: KeyInput): NodeKey;
+  createPublicKey(key: KeyInput): NodeKey;
+  sign(algorithm: null, message: Uint8Array, key: NodeKey): Uint8Array;
+  verify(algorithm: null, message: Uint8Array, key: NodeKey, signature: Uint8Array): boolean;
 }
 
-/** DER before the 32 bytes of a secret and of a public key, RFC 8410. */
+const KEY = { kty: "OKP", crv: "Ed25519" } as const;
+/** DER before the 32 bytes of a secret, RFC 8410. */
 const SECRET_PREFIX = hexToBytes("0x302e020100300506032b657004220420", 16);
-const PUBLIC_PREFIX = hexToBytes("0x302a300506032b6570032100", 12);
+
+const fromDer = (secret: Uint8Array): KeyInput => ({
+  key: concatBytes(SECRET_PREFIX, secret),
+  format: "der",
+  type: "pkcs8",
+});
+const fromJwk = (secret: Uint8Array): KeyInput => ({
+  key: { ...KEY, x: "", d: encodeBase64url(secret) },
+  format: "jwk",
+});
+
+/**
+ * Some versions of OpenSSL need ten times as long for DER. The versions of Node that use them accept a secret without its public
+ * key; later ones may refuse that.
+ */
+function fastestImport({ createPrivateKey }: NodeCrypto): (secret: Uint8Array) => KeyInput {
+  try {
+    createPrivateKey(fromJwk(new Uint8Array(ED25519_KEY_BYTES)));
+    return fromJwk;
+  } catch {
+    return fromDer;
+  }
+}
+
+/** A point of order 8, of which all points of small order are multiples. */
+const SMALL_ORDER = "0xc7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a";
+const SIGN_BYTE = ED25519_KEY_BYTES - 1;
+
+/** A key without the sign of its x, hex with 0x. */
+function withoutSign(key: Uint8Array): string {
+  const bytes = key.slice();
+  bytes[SIGN_BYTE]! &= 0x7f;
+  return bytesToHex(bytes);
+}
+
+/** The y of all points of small order, hex with 0x. */
+function smallOrderKeys(): ReadonlySet<string> {
+  const point = ed25519.Point.fromHex(SMALL_ORDER.slice(2));
+  const keys = new Set<string>();
+  for (let each = point, i = 0; i < 8; each = each.add(point), i++) keys.add(withoutSign(each.toBytes()));
+  return keys;
+}
+
+/** 2^255 - 19, big-endian hex with 0x. */
+const FIELD = `0x7f${"ff".repeat(30)}ed`;
 
 /** Ed25519 of Node, which is several times as fast: the portable one would be most of what a request costs its payer. */
-export function ed25519Of({ createPrivateKey, createPublicKey, sign, verify }: NodeCrypto): Ed25519 {
-  const importSecret = (secret: Uint8Array) =>
-    createPrivateKey({ key: concatBytes(SECRET_PREFIX, secret), format: "der", type: "pkcs8" });
+export function ed25519Of(crypto: NodeCrypto): Ed25519 {
+  const { createPrivateKey, createPublicKey, sign, verify } = crypto;
+  const inputOf = fastestImport(crypto);
+  let smallOrder: ReadonlySet<string> | undefined;
   return {
     publicKey: (secret) =>
-      new Uint8Array(createPublicKey(importSecret(secret)).export({ format: "der", type: "spki" })).subarray(
-        PUBLIC_PREFIX.length,
-      ),
-    sign: (message, secret) => new Uint8Array(sign(null, message, importSecret(secret))),
+      decodeBase64url(createPrivateKey(inputOf(secret)).export({ format: "jwk" }).x, ED25519_KEY_BYTES, "a key"),
+    sign: (message, secret) => new Uint8Array(sign(null, message, createPrivateKey(inputOf(secret)))),
     verify(signature, message, publicKey) {
-      // Not every version of OpenSSL refuses keys of small order.
-      assertEd25519Key(bytesToHex(publicKey), "the key");
-      const key = createPublicKey({ key: concatBytes(PUBLIC_PREFIX, publicKey), format: "der", type: "spki" });
+      smallOrder ??= smallOrderKeys();
+      const y = withoutSign(publicKey);
+      // Not every version of OpenSSL refuses keys of small order and encodings of y that are not reduced.
+      if (smallOrder.has(y) || bytesToHex(hexToBytes(y, ED25519_KEY_BYTES, "the key").reverse()) >= FIELD) return false;
+      const key = createPublicKey({ key: { ...KEY, x: encodeBase64url(publicKey) }, format: "jwk" });
       // OpenSSL refuses signatures with a part of small order, which the portable one accepts.
       return verify(null, message, key, signature) || PORTABLE.verify(signature, message, publicKey);
     },

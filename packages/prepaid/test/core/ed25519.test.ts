@@ -51,6 +51,25 @@ describe("Ed25519", () => {
     }
   });
 
+  it("of Node refuses all eight keys of small order, with both signs", () => {
+    const { Point } = ed25519;
+    const start = Point.BASE.multiply(5n).toBytes();
+    const forged = Uint8Array.from([...start, ...bytes(5n)]);
+    const point = Point.fromHex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05");
+    const keys = new Set<string>();
+    for (let each = point, i = 0; i < 8; each = each.add(point), i++)
+      for (const sign of [0, 0x80]) {
+        const key = each.toBytes();
+        key[31]! ^= sign;
+        keys.add(Buffer.from(key).toString("hex"));
+      }
+    expect(keys.size).to.equal(8 + 2);
+    for (const key of keys)
+      for (let i = 0; i < 32; i++)
+        for (const verify of VERIFIERS)
+          expect(verify(forged, Uint8Array.of(i), Uint8Array.from(Buffer.from(key, "hex"))), key).to.equal(false);
+  });
+
   it("of Node accepts what the portable one accepts: parts of small order, which the equation with a cofactor ignores", () => {
     const { Point } = ed25519;
     const low = Point.fromBytes(bytes(0n));
