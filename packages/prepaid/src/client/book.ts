@@ -159,8 +159,14 @@ export class PrepaidBook {
 
   /** All packs, oldest first. */
   packs(origin?: string): PackRecord[] {
-    const all = [...this.#packs.values()].filter((pack) => origin === undefined || pack.origin === origin);
-    return all.sort((a, b) => a.created - b.created || a.number - b.number);
+    return [...this.#packs.values()].filter((pack) => origin === undefined || pack.origin === origin).sort(compareAge);
+  }
+
+  /** Packs of change at an origin whose tokens can be shown, in any order. */
+  changePacks(origin: string): PackRecord[] {
+    return [...this.#packs.values()].filter(
+      (pack) => pack.change !== undefined && pack.origin === origin && pack.state === "ready" && this.left(pack) > 0,
+    );
   }
 
   pack(id: string): PackRecord | undefined {
@@ -198,12 +204,14 @@ export class PrepaidBook {
 
   /** Those of the earlier month first: they end first, and many payers spend them at the start of a month. */
   #usable({ origin, value, metered = false, wallet, change }: TokenWish, now: number): PackRecord[] {
-    return this.packs(origin)
-      .filter((pack) => pack.state === "ready" && pack.value === String(value) && redeemsAt(pack.epoch, now))
+    const wanted = String(value);
+    return [...this.#packs.values()]
+      .filter((pack) => pack.value === wanted && pack.origin === origin && pack.state === "ready")
       .filter((pack) => this.left(pack) > 0 && (!metered || versionOf(pack) === 2))
       .filter((pack) => wallet === undefined || pack.wallet === wallet)
       .filter((pack) => change === undefined || (pack.epoch === change.epoch && pack.change?.cap === change.cap))
-      .sort((a, b) => (a.epoch < b.epoch ? -1 : a.epoch > b.epoch ? 1 : 0));
+      .filter((pack) => redeemsAt(pack.epoch, now))
+      .sort((a, b) => (a.epoch < b.epoch ? -1 : a.epoch > b.epoch ? 1 : compareAge(a, b)));
   }
 
   /**
@@ -457,11 +465,15 @@ export class PrepaidBook {
 
   /**
    * Stores tokens of change with other changes of the same step, and deletes packs of change that are spent.
-   * @param packs with their verified blind signatures
+   * @param packs with their verified blind signatures and their tokens
    * @param inUse ids of packs that open records still need
    */
   async putChange(
-    packs: readonly { readonly record: PackRecord; readonly signatures: Uint8Array }[],
+    packs: readonly {
+      readonly record: PackRecord;
+      readonly signatures: Uint8Array;
+      readonly tokens: readonly PrepaidToken[];
+    }[],
     changes: readonly StoreChange[],
     inUse: ReadonlySet<string>,
   ): Promise<void> {
@@ -476,7 +488,10 @@ export class PrepaidBook {
     const ended = spent.flatMap(({ id }) => recordsOf(id).map((key): StoreChange => ({ delete: key })));
     await this.#writer.write(...changes, ...added, ...ended);
     for (const { id } of spent) this.#forgetPack(id);
-    for (const { record } of packs) this.#packs.set(record.id, record);
+    for (const { record, tokens } of packs) {
+      this.#packs.set(record.id, record);
+      this.#tokens.set(record.id, Promise.resolve(tokens));
+    }
   }
 
   #forgetPack(id: string): void {
@@ -586,6 +601,8 @@ export class PrepaidBook {
     return this.#writer.write(put(demandKey(record), record));
   }
 }
+
+const compareAge = (a: PackRecord, b: PackRecord): number => a.created - b.created || a.number - b.number;
 
 const mirroredKey = ({ mirror, id }: Pick<MirroredRecord, "mirror" | "id">): string =>
   MIRRORED + hashText(`${mirror} ${id}`);

@@ -101,10 +101,11 @@ export class Claims {
     const record = this.#book.metered.request(id);
     if (record === undefined || record.state === "refused") return { kind: "lost", error: undefined };
     const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
+    const token = { keyId: record.keyId, nonce: nonceOfTokenSecret(secret) };
     let asked: { readonly state: MeteredState; readonly at: number } | undefined;
     const claimed = await this.#run(record, (batch) => {
       asked = { state: batch === undefined ? record.state : "claimed", at: this.#wallet.now() };
-      return this.#ask(record, secret, batch);
+      return this.#ask(record.origin, { ...token, secret }, batch);
     });
     const open = this.#book.metered.request(id);
     // Most claims are answered at once. One that is not is a debt from now on, unless it was asked for before.
@@ -182,11 +183,10 @@ export class Claims {
 
   /** Sends a claim. */
   async #ask(
-    { origin, keyId }: MeteredRecord,
-    secret: Uint8Array,
+    origin: string,
+    { secret, ...token }: { readonly keyId: string; readonly nonce: string; readonly secret: Uint8Array },
     batch: Uint8Array | undefined,
   ): Promise<ChangeAnswer | Unsigned> {
-    const token = { keyId, nonce: nonceOfTokenSecret(secret) };
     const proof = signChangeClaim(changeClaimOf(origin, { token, batch }), secret);
     const name = `${origin}${PREPAID_CHANGE_PATH}`;
     const headers = { "content-type": "application/json" };
@@ -222,11 +222,15 @@ export class Claims {
         signed,
         ofMonth().map(({ terms }) => terms),
       );
-    // The keys of a later month may be in terms that this wallet has not seen.
-    if (!isSigned()) await this.#terms.refresh(record);
+    let isKnown = isSigned();
+    if (!isKnown) {
+      // The keys of a later month may be in terms that this wallet has not seen.
+      await this.#terms.refresh(record);
+      isKnown = isSigned();
+    }
     const receipts = [formatReceipt(signed)];
     const terms = ofMonth().map(encodeSignedTerms);
-    if (!isSigned())
+    if (!isKnown)
       throw new Refused(
         "PREPAID_RECEIPT_INVALID",
         `${origin} answers with a receipt that its receipt key did not sign`,

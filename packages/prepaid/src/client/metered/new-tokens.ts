@@ -1,7 +1,7 @@
 import { hashText, type PayingWallet } from "@sotto/client";
 import { concatBytes } from "@sotto/protocol/extend";
 import { sha256 } from "ethers";
-import { PREPAID_KEY_BYTES } from "../../index.ts";
+import { PREPAID_KEY_BYTES, type PrepaidToken } from "../../index.ts";
 import { packOf } from "../book.ts";
 import type { ChangeSource, PackRecord } from "../records.ts";
 import type { MerchantKey } from "../schedules.ts";
@@ -17,10 +17,11 @@ export function newLabel(): { readonly id: string; readonly label: string } {
   return { id, label: `prepaid/change/${id}` };
 }
 
-/** A pack of change with its verified blind signatures. */
+/** A pack of change with its verified blind signatures and its tokens. */
 export interface SignedPack {
   readonly record: PackRecord;
   readonly signatures: Uint8Array;
+  readonly tokens: readonly PrepaidToken[];
 }
 
 /** Tokens that a merchant signs as change or in a swap. */
@@ -60,7 +61,7 @@ export async function prepareTokens(
         const from = first * PREPAID_KEY_BYTES;
         // The last part takes the rest, so that it rejects an answer that is too long.
         const own = signatures.slice(from, i === parts.length - 1 ? undefined : from + count * PREPAID_KEY_BYTES);
-        await pack.finish(own);
+        const tokens = await pack.finish(own);
         const record = packOf(key, {
           id: hashText(`${label} ${first}`),
           version: 2,
@@ -71,7 +72,7 @@ export async function prepareTokens(
           state: "ready",
           change: { label, cap, first },
         });
-        signed.push({ record, signatures: own });
+        signed.push({ record, signatures: own, tokens });
       }
       return signed;
     },

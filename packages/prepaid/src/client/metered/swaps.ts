@@ -1,6 +1,7 @@
 import type { PayingCore, PayingWallet } from "@sotto/client";
 import { message, SottoError } from "@sotto/protocol";
 import type { StoreChange } from "@sotto/wallet";
+import { MAX_SWAP_SPENDS } from "../../core/metered/wire.ts";
 import {
   encodePrepaidHeader,
   formatSwapRequest,
@@ -16,7 +17,7 @@ import { ask } from "../ask.ts";
 import { type PrepaidBook, type TakenToken, termsOfPack } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
 import type { PrepaidSettings } from "../options.ts";
-import type { PackRecord, SwapRecord } from "../records.ts";
+import type { SwapRecord } from "../records.ts";
 import { unsignedPack } from "../unsigned-pack.ts";
 import { unsignedOf } from "./answers.ts";
 import type { ChangeKeys } from "./change-keys.ts";
@@ -41,6 +42,14 @@ export type Swapped =
 interface Group {
   readonly epoch: string;
   readonly cap: string;
+}
+
+/** The tokens of a group. */
+interface Change extends Group {
+  /** The merchant's wallet. */
+  readonly wallet: string;
+  /** How many tokens of each value, which is in base units, decimal. */
+  readonly counts: Map<string, number>;
 }
 
 /** Exchanges small tokens of change for fewer large ones. */
@@ -70,22 +79,28 @@ export class Swaps {
     return this.#book.exclusively(`swap ${origin}`, () => this.#resumeOrBegin(origin, signal), signal);
   }
 
-  #changePacks(origin: string): PackRecord[] {
+  /** The change at an origin that can be swapped. */
+  #changeOf(origin: string): readonly Change[] {
     const now = this.#wallet.now();
-    return this.#book
-      .packs(origin)
-      .filter((pack) => pack.change !== undefined && pack.state === "ready" && redeemsAt(pack.epoch, now));
+    const groups = new Map<string, Change>();
+    for (const pack of this.#book.changePacks(origin)) {
+      const { epoch, wallet, value } = pack;
+      const { cap } = pack.change!;
+      const name = `${epoch} ${cap} ${wallet}`;
+      const { counts } = groups.get(name) ?? { counts: new Map<string, number>() };
+      counts.set(value, (counts.get(value) ?? 0) + this.#book.left(pack));
+      groups.set(name, { epoch, cap, wallet, counts });
+    }
+    return [...groups.values()].filter(({ epoch }) => redeemsAt(epoch, now));
   }
 
   /** The swap that saves the most tokens, with its group. */
   #next(origin: string): { readonly group: Group; readonly recipe: SwapRecipe; readonly wallet: string } | undefined {
     if (this.#book.origin(origin).stopped !== null) return undefined;
-    const packs = this.#changePacks(origin);
-    const groups = new Map(packs.map(({ epoch, change, wallet }) => [`${epoch} ${change!.cap} ${wallet}`, wallet]));
-    for (const [name, wallet] of groups) {
-      const [epoch, cap] = name.split(" ") as [string, string];
-      const own = packs.filter((pack) => pack.epoch === epoch && pack.change!.cap === cap && pack.wallet === wallet);
-      const held = own.flatMap((pack) => new Array<bigint>(this.#book.left(pack)).fill(BigInt(pack.value)));
+    for (const { epoch, cap, wallet, counts } of this.#changeOf(origin)) {
+      const held = [...counts].flatMap(([value, count]) =>
+        new Array<bigint>(Math.min(count, MAX_SWAP_SPENDS)).fill(BigInt(value)),
+      );
       const values = this.#book
         .keys(origin)
         .filter((key) => key.wallet === wallet && key.epoch === epoch && key.value <= BigInt(cap))

@@ -38,8 +38,10 @@ export const MAX_METERED_BODY_BYTES = 16 * 1024;
 export const MAX_METERED_TERMS = 4;
 /** Maximum size of the answer with all signed terms, bytes. */
 export const MAX_TERMS_ANSWER_BYTES = MAX_METERED_TERMS * MAX_SIGNED_TERMS_BYTES;
-/** The largest swap spends five tokens; each swap signs one or two. */
-const [MIN_SWAP_SPENDS, MAX_SWAP_SPENDS, MAX_SWAP_TOKENS] = [2, 5, 2];
+/** Maximum number of tokens that a swap spends. */
+export const MAX_SWAP_SPENDS = 5;
+/** A swap spends at least two tokens, and signs one or two. */
+const [MIN_SWAP_SPENDS, MAX_SWAP_TOKENS] = [2, 2];
 const SWAP = "sotto/v1/prepaid-swap\n";
 
 const sizeOf = (text: string): number => utf8ToBytes(text).length;
