@@ -13,7 +13,7 @@ import {
 } from "kysely";
 
 const LOCK_TIMEOUT_MS = 5_000;
-const LOCK_POLL_MS = 10;
+const LOCK_POLL_MS = 1;
 /** Maximum number of prepared statements that are kept. Lists of values (`in`) make a statement for each length. */
 const MAX_STATEMENTS = 256;
 

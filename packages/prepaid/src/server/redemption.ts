@@ -1,7 +1,7 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
 import { CheckFailed } from "@sotto/resource-server";
 import type { Key, Keyring } from "./keyring.ts";
-import type { MeteredSpend } from "./metered/store.ts";
+import type { ChargeUpdate, MeteredSpend } from "./metered/store.ts";
 import type { ShownToken } from "./shown-token.ts";
 import { Spender } from "./spender.ts";
 import type { PrepaidStore, Spend } from "./store.ts";
@@ -151,6 +151,11 @@ export class Redemption {
         if (this.#running.get(id) === spend) this.#running.delete(id);
       }
     };
+  }
+
+  /** Stores what requests of metered routes used, see `Spender.update`. */
+  update(updates: readonly ChargeUpdate[]): Promise<readonly boolean[]> {
+    return this.#spender.update(updates);
   }
 
   /** Resolves once every token that waits is spent or refused. */

@@ -1,10 +1,10 @@
-// Code of the thread that verifies the signatures of tokens and, in SQLite, spends those that are signed: each signature
-// takes about a third of what a request costs otherwise, and each commit waits for the disk.
+// Code of the thread that verifies the signatures of tokens and, in SQLite, spends those that are signed and stores what
+// metered requests used: each signature takes about a third of what a request costs otherwise, and each commit waits for the disk.
 import { type KeyObject, verify } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
 import type { PREPAID_TOKEN_LAYOUT } from "../index.ts";
-import type { MeteredSpend } from "./metered/store.ts";
+import type { ChargeUpdate, MeteredSpend } from "./metered/store.ts";
 import { carryOut } from "./thread.ts";
 
 export interface SpenderData {
@@ -12,7 +12,7 @@ export interface SpenderData {
   readonly keys: ReadonlyMap<string, KeyObject>;
   /** PREPAID_TOKEN_LAYOUT: this thread does not load the package. */
   readonly layout: typeof PREPAID_TOKEN_LAYOUT;
-  /** Path of the SQLite database; undefined if this thread only verifies. */
+  /** Path of the SQLite database; undefined if this thread only verifies tokens. */
   readonly database: string | undefined;
 }
 
@@ -23,6 +23,21 @@ export interface SpendOrder {
   readonly holder: string;
   /** Only if tokens pay for requests of metered routes: what to store with each, and the time, ms. */
   readonly metered?: { readonly now: number; readonly spends: readonly (MeteredSpend | undefined)[] } | undefined;
+}
+
+/** What requests used, for SQLite only. */
+export interface ChargeOrder {
+  /** At most one for each token. */
+  readonly updates: readonly ChargeUpdate[];
+  /** The time, ms. */
+  readonly now: number;
+}
+
+export interface ChargeAnswer {
+  /** Whether it was stored, for each update. Undefined if the database failed. */
+  readonly stored?: readonly boolean[];
+  /** Why the database failed. */
+  readonly failure?: string;
 }
 
 /** Each list has one entry for each token. */
@@ -61,7 +76,10 @@ function read({ tokens, holder, metered: { now, spends } = { now: 0, spends: [] 
   });
 }
 
-function openSpends(file: string) {
+/** The changes of an order. */
+type Work = { readonly tokens: readonly Token[] } | ChargeOrder;
+
+function openWriter(file: string) {
   const sqlite = process.getBuiltinModule("node:sqlite");
   const database = new sqlite.DatabaseSync(file);
   // FULL: a committed token survives a power cut. Another connection may hold the lock for a while.
@@ -81,13 +99,20 @@ function openSpends(file: string) {
     insertMetered.run(keyId, nonce, cap, rule, method, target, epoch, changeEpoch, now + durationMs, holder);
     return true;
   };
-  /** Spends all signed tokens in one durable transaction. */
-  return (tokens: readonly Token[]): boolean[] => {
+  const updateMetered = database.prepare(`
+    update prepaid_metered set state = ?, units = ?, charge = ?
+    where key_id = ? and nonce = ? and holder = ? and state = 'running' and deadline > ?`);
+  const updateOne = ({ keyId, nonce, holder, units, charge, ends }: ChargeUpdate, now: number): boolean =>
+    Number(updateMetered.run(ends ? "charged" : "running", units, charge, keyId, nonce, holder, now).changes) > 0;
+  /** Carries out all orders in one durable transaction. @returns for each whether each token was spent or each update stored */
+  return (orders: readonly Work[]): boolean[][] => {
     database.exec("begin immediate");
     try {
-      const spent = tokens.map(spendOne);
+      const done = orders.map((order) =>
+        "tokens" in order ? order.tokens.map(spendOne) : order.updates.map((update) => updateOne(update, order.now)),
+      );
       database.exec("commit");
-      return spent;
+      return done;
     } catch (error) {
       rollBack(database);
       throw error;
@@ -104,19 +129,25 @@ function rollBack(database: DatabaseSync): void {
   }
 }
 
-let spend: ReturnType<typeof openSpends> | undefined;
+let write: ReturnType<typeof openWriter> | undefined;
 
-carryOut((orders: readonly SpendOrder[]): SpendAnswer[] => {
-  const tokensOf = orders.map(read);
-  const answers = tokensOf.map((some) => ({ signed: some.map(({ isSigned }) => isSigned) }));
-  const tokens = tokensOf.flat();
-  if (path === undefined || !tokens.some(({ isSigned }) => isSigned)) return answers;
+const isEmpty = (order: Work): boolean => "tokens" in order && !order.tokens.some(({ isSigned }) => isSigned);
+
+/** The answer to an order. @param done undefined without a database */
+function answerOf(order: Work, done: readonly boolean[] | undefined): SpendAnswer | ChargeAnswer {
+  if (!("tokens" in order)) return { ...(done && { stored: done }) };
+  return { signed: order.tokens.map(({ isSigned }) => isSigned), ...(done && { spent: done }) };
+}
+
+carryOut((orders: readonly (SpendOrder | ChargeOrder)[]): (SpendAnswer | ChargeAnswer)[] => {
+  const works = orders.map((order): Work => ("updates" in order ? order : { tokens: read(order) }));
+  if (path === undefined || works.every(isEmpty)) return works.map((work) => answerOf(work, undefined));
   try {
-    spend ??= openSpends(path);
-    const spent = spend(tokens);
-    return answers.map((answer) => ({ ...answer, spent: spent.splice(0, answer.signed.length) }));
+    write ??= openWriter(path);
+    const done = write(works);
+    return works.map((work, i) => answerOf(work, done[i]));
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    return answers.map((answer) => ({ ...answer, failure }));
+    return works.map((work) => ({ ...answerOf(work, undefined), failure }));
   }
 });

@@ -1,4 +1,5 @@
-// Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran.
+// Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran. In
+// SQLite, its thread stores in the same transactions what metered requests used.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +7,8 @@ import { CheckFailed, CheckUnavailable } from "@sotto/resource-server";
 import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { Batches } from "./batches.ts";
 import type { Key } from "./keyring.ts";
-import type { SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
+import type { ChargeUpdate } from "./metered/store.ts";
+import type { ChargeAnswer, ChargeOrder, SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
 import type { PrepaidStore, Spend } from "./store.ts";
 import { Thread } from "./thread.ts";
 import { spendId } from "./token-id.ts";
@@ -45,7 +47,7 @@ export class Spender {
   readonly #store: PrepaidStore;
   readonly #clock: () => number;
   readonly #onError: (error: unknown) => void;
-  readonly #thread: Thread<SpendOrder, SpendAnswer>;
+  readonly #thread: Thread<SpendOrder | ChargeOrder, SpendAnswer | ChargeAnswer>;
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#spendBatch(batch));
   /** Ids of the tokens of failed batches that are not restored yet, and how many batches they were in. */
   readonly #unsettled = new Map<string, number>();
@@ -79,6 +81,19 @@ export class Spender {
     return new Promise((settle, fail) => this.#batches.add({ header, spend, settle, fail }));
   }
 
+  /**
+   * Stores what requests used, unless their deadlines have passed.
+   * @param updates at most one for each token
+   * @returns whether it was stored, for each
+   * @throws Error if the store or the thread failed; it may be stored nevertheless
+   */
+  async update(updates: readonly ChargeUpdate[]): Promise<readonly boolean[]> {
+    if (this.#store.file === undefined) return this.#store.metered.update(updates);
+    const { stored, failure } = (await this.#thread.run({ updates, now: this.#clock() })) as ChargeAnswer;
+    if (stored === undefined) throw new Error(failure);
+    return stored;
+  }
+
   /** Resolves once every token that waits is spent, refused or restored. */
   async end(): Promise<void> {
     await this.#batches.end();
@@ -94,7 +109,7 @@ export class Spender {
       const tokens = batch.map(({ header }) => header).join("");
       const spends = batch.map(({ spend }) => spend.metered);
       const metered = spends.some((one) => one !== undefined) ? { now: this.#clock(), spends } : undefined;
-      answer = await this.#thread.run({ tokens, holder, metered });
+      answer = (await this.#thread.run({ tokens, holder, metered })) as SpendAnswer;
     } catch (cause) {
       // The thread may have spent them before it ended.
       if (this.#store.file !== undefined) this.#restoreAll(batch, holder);

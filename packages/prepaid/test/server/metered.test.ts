@@ -285,12 +285,12 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
   it("ends a failed response while the store does not answer, and stores its charge later", async () => {
     const [owned] = await buy(server, 1);
     const { decision } = await startMetered(server, owned!);
-    const charges = server.prepaid.store.metered;
-    const { update } = charges;
+    const { redemption } = server.prepaid;
+    const { update } = redemption;
     let isAway = true;
-    charges.update = async (...parts) => {
+    redemption.update = async (...parts) => {
       if (isAway) throw new Error("the store does not answer");
-      return update.apply(charges, parts);
+      return update.apply(redemption, parts);
     };
     const began = performance.now();
     await decision.finish(500);

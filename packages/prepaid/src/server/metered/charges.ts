@@ -7,7 +7,7 @@ import { Batches } from "../batches.ts";
 import { PrepaidServerError } from "../errors.ts";
 import { spendId, type TokenId } from "../token-id.ts";
 import { RequestMeter } from "./meter.ts";
-import type { ChargeUpdate, MeteredStore } from "./store.ts";
+import type { ChargeUpdate } from "./store.ts";
 
 /** One statement for all requests of a turn; while it runs, the next ones wait for it. */
 const LIMITS = { size: 200, running: 1, early: 200 };
@@ -49,6 +49,12 @@ export interface RunningCharge {
   finalCharge(status: number): bigint;
 }
 
+/** Where charges are stored. */
+interface ChargeStore {
+  /** @returns whether it was stored, for each */
+  update(updates: readonly ChargeUpdate[]): Promise<readonly boolean[]>;
+}
+
 interface Waiting {
   readonly update: ChargeUpdate;
   settle(isStored: boolean): void;
@@ -64,7 +70,7 @@ function timeOf({ durationMs, beganAt }: Running): number {
 const isFailure = (outcome: Outcome): boolean => typeof outcome === "number" && outcome >= 500;
 
 export class Charges {
-  readonly #store: MeteredStore;
+  readonly #store: ChargeStore;
   readonly #onError: (error: unknown) => void;
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#write(batch));
   /** The requests that run, by token. */
@@ -73,7 +79,7 @@ export class Charges {
   readonly #ending = new Map<string, Promise<void>>();
   #isClosed = false;
 
-  constructor(store: MeteredStore, onError: (error: unknown) => void) {
+  constructor(store: ChargeStore, onError: (error: unknown) => void) {
     this.#store = store;
     this.#onError = onError;
   }

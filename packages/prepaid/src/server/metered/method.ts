@@ -148,7 +148,7 @@ class OpenMetered implements OpenMethod {
     this.#core = core;
     this.#prepaid = prepaid;
     this.#config = config;
-    this.#charges = new Charges(prepaid.store.metered, (error) => report({ event: "trouble", reason: "STORE", error }));
+    this.#charges = new Charges(prepaid.redemption, (error) => report({ event: "trouble", reason: "STORE", error }));
     this.#desk = this.#createDesk();
     prepaid.beforeClose(() => this.#end());
     this.#endpoints = new MeteredEndpoints(core, config.terms, this.#desk);
