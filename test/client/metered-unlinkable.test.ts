@@ -78,7 +78,7 @@ describe("a metered merchant with its database and logs", function () {
 
   /** Two payers buy in this order; then both pay requests and merge their change, in the same order in every run. */
   async function run(order: readonly number[]) {
-    const server = await openMeteredServer(world, merchant, port);
+    const server = await openMeteredServer(world, merchant, { port });
     try {
       const payers: Payer[] = [];
       // Swaps in the background would come at random times.

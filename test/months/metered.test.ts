@@ -46,7 +46,7 @@ describe("metered credit over the end of a month", function () {
       { account: owner.account, paywall, received },
       { epochs: 4, firstEpoch: FEBRUARY },
     );
-    server = await openMeteredServer(world, merchant, 0, world.time.now);
+    server = await openMeteredServer(world, merchant, { clock: world.time.now });
     const { schedules } = await merchant.filesOf(server.url);
     months = new Map(
       scheduledKeys(decodeSignedSchedule(schedules[0]).schedule).map(({ key, epoch }) => [key.id, epoch]),

@@ -1,10 +1,14 @@
 // Every page of the web app and the page of a 402, translated by the browser: the pages keep working, and the values that
 // people compare or write down stay as they are.
 
+import { readFileSync } from "node:fs";
 import { formatViewingKeys } from "@sotto/protocol";
+import { assertAccessible, assertFits } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
+import { openMeteredServer } from "@sotto/test-world/metered-server";
 import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
 import { closeWorld, openWorld, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
@@ -277,6 +281,72 @@ describe("translated pages", function () {
       await page.getByText("no answer now").waitFor();
       await page.unroute("**/readyz");
       await page.locator("[data-code]").waitFor({ state: "detached" });
+    }),
+  );
+
+  it(
+    "show what a merchant charged, and ask for change that has not arrived",
+    during(async () => {
+      await clearOfMidnight();
+      const server = await openMeteredServer(world, undefined, { cors: { origins: "*" } });
+      try {
+        const tokens = page.getByRole("region", { name: "Prepaid tokens" });
+        const shows = (text: string) => tokens.locator("li > span > span", { hasText: text }).waitFor();
+        await wallet.hasArrived();
+        await wallet.ask(`${server.url}/words/3`);
+        await page.getByText("This is the most that the request can cost").waitFor();
+        await assertTranslated(page, "the price of a metered request");
+        await wallet.button("Buy tokens").click();
+        await wallet.reach(wallet.button("Done").or(page.locator("[data-code]")));
+        expect(await wallet.errors()).to.deep.equal([]);
+        await assertTranslated(page, "tokens for metered requests");
+        await wallet.button("Done").click();
+        await shows("100 left, 1.00 USDC");
+        const change = "**/prepaid/change*";
+        await context.route(change, (route) => route.abort());
+        await wallet.ask(`${server.url}/words/3`);
+        await wallet.agree();
+        expect(await wallet.delivered()).to.equal("end");
+        await assertTranslated(page, "a metered request");
+        await wallet.button("Done").click();
+        await shows("99 left, 0.99 USDC");
+        await shows("up to 0.01 USDC on the way back");
+        expect(await tokens.textContent()).not.to.include("charged");
+        await context.unroute(change);
+        // The page of before would still ask by itself: what a closed page left open is asked for by its owner.
+        await page.reload();
+        await wallet.unlock();
+        await shows("up to 0.01 USDC on the way back");
+        await assertTranslated(page, "change that has not arrived");
+        await wallet.button("Ask for it").click();
+        await shows("0.003 USDC charged for 1 request");
+        await wallet.button("Ask for it").waitFor({ state: "detached" });
+        await shows("0.997 USDC");
+        expect(await wallet.errors()).to.deep.equal([]);
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          for (const route of ["/wallet", "/wallet/history"]) {
+            await wallet.go(route);
+            await page.locator(".entry", { hasText: "Charged" }).filter({ hasText: "0.003" }).waitFor();
+            await assertFits(page, `${route}, ${width} px`);
+            await assertAccessible(page, `${route}, ${width} px`);
+            await assertTranslated(page, `${route} with a charge`);
+          }
+        }
+        await page.locator(".entry", { hasText: "Charged" }).click();
+        await page.getByText("Paid with a prepaid token.").waitFor();
+        await assertTranslated(page, "a charge");
+        await page.getByRole("button", { name: "Close" }).click();
+        const saving = page.waitForEvent("download");
+        await wallet.button("Payments as CSV").click();
+        const csv = readFileSync(await (await saving).path(), "utf8");
+        expect(csv)
+          .to.include(`${server.url}/words/3`)
+          .and.match(/,charge,3000,0\.003\r\n/);
+      } finally {
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await server.close();
+      }
     }),
   );
 

@@ -21,6 +21,7 @@ export {
   resumePrepaid,
 } from "./client/list.ts";
 export { type Merged, type MergeWish, mergePrepaid } from "./client/merge.ts";
+export { offeredMeter } from "./client/metered/terms.ts";
 export { PrepaidMethod, PrepaidSpender, prepaid } from "./client/method.ts";
 export { offeredKey } from "./client/offer.ts";
 export type { ChargeEvent, PackEvent, PrepaidOptions } from "./client/options.ts";

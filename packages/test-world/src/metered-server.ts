@@ -8,7 +8,7 @@ import { createMeteredTerms, type MeteredFiles } from "@sotto/local/merchant/met
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { type MeteredRule, type MeteredTerms, meteredValues } from "@sotto/prepaid";
 import { meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
-import type { PaymentMethod, PaywallEvent } from "@sotto/resource-server";
+import type { PaymentMethod, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
@@ -86,12 +86,12 @@ export async function openMeteredMerchant(
  * Opens a server whose `/words/N` counts N words by {@link WORDS}. With `?stream` it sends each as it is counted, with
  * `?stream&leave=K` it waits after K words until the client leaves, and with `?fail` it answers 500.
  * @param merchant default: a new one @param port 0 for a free one @param clock default: the machine's
+ * @param cors which pages may pay the server; default: none
  */
 export async function openMeteredServer(
   world: WorldPlace,
   merchant?: MeteredMerchant,
-  port = 0,
-  clock?: () => number,
+  { port = 0, clock, cors }: Pick<PaywallOptions, "clock" | "cors"> & { readonly port?: number } = {},
 ): Promise<MeteredServer> {
   const { paywall: options, received, filesOf } = merchant ?? (await openMeteredMerchant(world));
   const app = express();
@@ -112,6 +112,7 @@ export async function openMeteredServer(
     methods: [tokens, credit],
     onEvent: (event) => events.push(event),
     ...(clock && { clock }),
+    ...(cors && { cors }),
   });
   await paywall.ready;
   const requests: LoggedRequest[] = [];

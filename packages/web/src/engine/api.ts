@@ -71,8 +71,13 @@ export interface WalletView {
 /** The prepaid tokens at one merchant. */
 export interface PrepaidView {
   readonly origin: string;
-  /** Base units. */
+  /** Base units, without what is underway. */
   readonly unspent: bigint;
+  /** The most that may still come back, base units: change of requests that run, or whose change has not arrived. */
+  readonly underway: bigint;
+  /** What the merchant charged for metered requests so far, base units, and for how many. */
+  readonly charged: bigint;
+  readonly requests: number;
   /** Number of tokens that can be shown. */
   readonly tokens: number;
   /** Why no token is shown until the user decides; undefined if tokens are accepted. */
@@ -88,12 +93,12 @@ export interface WalletBalance {
   readonly total: bigint;
 }
 
-export type HistoryKind = "payment" | "received" | "deposit" | "withdrawal" | "merge";
+export type HistoryKind = "payment" | "received" | "deposit" | "withdrawal" | "merge" | "charge";
 
 export interface HistoryEntry {
   readonly id: string;
   readonly kind: HistoryKind;
-  readonly state: "open" | "settled" | "failed" | "expired" | "pending";
+  readonly state: "open" | "settled" | "failed" | "expired" | "pending" | "prepaid";
   readonly amount: bigint;
   /** When it began; for incoming notes, the time of their block. */
   readonly at: number;
@@ -139,6 +144,8 @@ export interface Quote {
   readonly phone: string;
   /** Whether the server sells prepaid tokens of this price. */
   readonly tokens: boolean;
+  /** Whether the price is the most that the request can cost: a token gets the rest back, a single payment does not. */
+  readonly metered: boolean;
   /** The highest amount that the limits still allow; a higher payment is refused. */
   readonly limits: Limits;
   readonly spentToday: bigint;
@@ -262,11 +269,13 @@ export interface Engine {
   buyTokens(operation: string, quote: Quote, onProgress: OnProgress): Promise<void>;
   /** Allows prepaid tokens at a merchant again, or gives up the ones that are left. */
   decideTokens(origin: string, decision: "resume" | "drop"): Promise<void>;
+  /** Asks a merchant for the change that has not arrived, and swaps small tokens for larger ones. */
+  claimChange(origin: string): Promise<void>;
 
   setLimits(limits: Limits): Promise<void>;
   /** A receipt that proves that this wallet paid, as JSON. */
   receipt(id: string): Promise<string>;
-  /** Payments as CSV. */
+  /** Payments and charges as CSV. */
   csv(): Promise<string>;
   /** An encrypted file with the key and all data that cannot be restored from the chain. */
   backup(passphrase: string): Promise<string>;

@@ -225,6 +225,10 @@ class WalletEngine implements Engine {
     return this.#opened().decideTokens(origin, decision);
   }
 
+  async claimChange(origin: string): Promise<void> {
+    await (await loadRequests()).claimChange(this.#opened().context, origin);
+  }
+
   resume(operation: string, id: string, onProgress: OnProgress) {
     return this.#operate(operation, (session, signal) => session.resume(id, onProgress, signal));
   }

@@ -1,13 +1,14 @@
 // The wallet's history, in the form that the page shows.
 import { openPurchases } from "@sotto/client";
+import type { PrepaidCharge } from "@sotto/prepaid/client";
 import type { Wallet } from "@sotto/wallet";
 import { failureOf } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
 import { type HistoryEntry, NO_MONTH, type UnfinishedPayment } from "./api.ts";
 import { phoneKeyOf } from "./phone.ts";
 
-/** Newest first. Payments that the wallet made, notes that it received, deposits, withdrawals and merges. */
-export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
+/** Newest first. Payments that the wallet made, notes that it received, deposits, withdrawals, merges and charges. */
+export async function historyOf(wallet: Wallet, charges: readonly PrepaidCharge[]): Promise<HistoryEntry[]> {
   const statuses = new Map(wallet.history().map((status) => [status.id, status]));
   const payments = (await wallet.payments({ decimals: DECIMALS })).map(
     (entry): HistoryEntry => ({
@@ -25,8 +26,24 @@ export async function historyOf(wallet: Wallet): Promise<HistoryEntry[]> {
       isOutsideMonth: entry.outsideMonth,
     }),
   );
-  return [...payments, ...depositsOf(wallet), ...withdrawalsOf(wallet)].sort((a, b) => b.at - a.at);
+  return [...payments, ...charges.map(chargeOf), ...depositsOf(wallet), ...withdrawalsOf(wallet)].sort(
+    (a, b) => b.at - a.at,
+  );
 }
+
+const chargeOf = ({ id, at, wallet, origin, target, charge }: PrepaidCharge): HistoryEntry => ({
+  id,
+  kind: "charge",
+  state: "prepaid",
+  amount: charge,
+  at,
+  counterparty: wallet,
+  resource: origin + target,
+  transaction: "",
+  block: undefined,
+  digest: undefined,
+  ...NO_MONTH,
+});
 
 /** One entry for all notes of a transaction. */
 function depositsOf(wallet: Wallet): HistoryEntry[] {

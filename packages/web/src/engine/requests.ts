@@ -1,6 +1,6 @@
 // Requests a resource, and pays for it.
 import { type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
-import { buyPrepaid, offeredKey, prepaid } from "@sotto/prepaid/client";
+import { buyPrepaid, mergePrepaid, offeredKey, offeredMeter, prepaid } from "@sotto/prepaid/client";
 import { ANONYMOUS, type PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
 import type { Answer, Delivery, OnProgress, Paid, Quote } from "./api.ts";
@@ -23,6 +23,7 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
   assertTerms(context, { payment, metadata });
   const { wallet: merchant, phone } = payment.recipient;
   const price = BigInt(payment.amountBaseUnits);
+  const meter = offeredMeter({ offers, price });
   const quote: Quote = {
     // The server's URL after redirects: the request with the proof goes to exactly this URL.
     url: metadata.resource,
@@ -30,7 +31,8 @@ export async function ask(context: Context, spentToday: bigint, typed: string): 
     price,
     merchant,
     phone,
-    tokens: offeredKey(offers, price) !== undefined,
+    tokens: meter !== undefined || offeredKey(offers, price) !== undefined,
+    metered: meter !== undefined,
     service: context.config.service,
     limits: context.limits,
     spentToday,
@@ -97,15 +99,32 @@ export async function pay(
 }
 
 /** At most the price that the user saw. Tokens are shown if the wallet has some; only the user buys them. */
-const optionsOf = ({ config, limits, serviceFetch }: Context, price: bigint): WrapOptions => ({
+const optionsOf = ({ config, limits, serviceFetch, refresh }: Context, price: bigint): WrapOptions => ({
   services: [config.service],
   maxPerRequest: price <= limits.maxPerRequest ? price : limits.maxPerRequest,
   maxPerDay: limits.maxPerDay,
   merge: true,
   phoneRegistry: config.registry,
   serviceFetch,
-  methods: [prepaid({ maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false })],
+  methods: [
+    prepaid({
+      ...{ maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false },
+      // The page shows the charge and the change when they arrive, which is after the response.
+      onCharge: () => void refresh(),
+    }),
+  ],
 });
+
+/** Asks a merchant for change that has not arrived. @throws why it did not arrive; undefined if the request still runs */
+export async function claimChange(context: Context, origin: string): Promise<void> {
+  try {
+    const options = optionsOf(context, context.limits.maxPerRequest);
+    const { problems } = await mergePrepaid(fetch, context.wallet, options, { origin });
+    if (problems.length > 0) throw problems[0];
+  } finally {
+    void context.refresh();
+  }
+}
 
 /** Buys a pack of tokens of the price that the user saw. @throws the errors of `buyPrepaid` */
 export async function buyTokens(

@@ -2,7 +2,14 @@
 
 import { readBlock, readContract, readDecimals } from "@sotto/chain";
 import { dismissPurchase, openPurchases, spentOn } from "@sotto/client";
-import { dropPrepaid, listPrepaid, resumePrepaid } from "@sotto/prepaid/client";
+import {
+  chargeEntries,
+  dropPrepaid,
+  listCharges,
+  listPrepaid,
+  type PrepaidOrigin,
+  resumePrepaid,
+} from "@sotto/prepaid/client";
 import { assertAmount, bytesToHex, formatViewingKeys, hexToBytes, parseAmount, payableMonths } from "@sotto/protocol";
 import type { ArtifactProgress } from "@sotto/prover";
 import {
@@ -16,13 +23,13 @@ import {
   wordsFromSeed,
 } from "@sotto/wallet";
 import { IndexedDbStore } from "@sotto/wallet/indexeddb";
-import { paymentsCsv } from "@sotto/wallet/receipts";
+import { oldestFirst, paymentsCsv } from "@sotto/wallet/receipts";
 import { Wallet as Account } from "ethers";
 import { deleteDB } from "idb";
 import type { HostConfig, Limits } from "../config.ts";
 import { type Failure, failureOf, WebError } from "../errors.ts";
 import { DECIMALS } from "../lib/amount.ts";
-import type { OnProgress, Paid, WalletView } from "./api.ts";
+import type { OnProgress, Paid, PrepaidView, WalletView } from "./api.ts";
 import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { type Context, createServices, recordedFetch } from "./context.ts";
 import { historyOf, unfinishedOf } from "./history.ts";
@@ -89,6 +96,24 @@ function expectSame(known: KnownChain | undefined, found: KnownChain): void {
       ? `chain ${found.chainId} was restarted`
       : `this wallet was used with the pool ${known.pool} on chain ${known.chainId}; the host now names ${found.pool} on chain ${found.chainId}`;
   throw new WebError("CHAIN_REPLACED", what, { known: known.genesis, found: found.genesis });
+}
+
+/** @param charges those of this merchant */
+function prepaidView(
+  { origin, unspent, underway, stopped, packs, change }: PrepaidOrigin,
+  charges: readonly { readonly charge: bigint }[],
+): PrepaidView {
+  return {
+    origin,
+    unspent: unspent - underway,
+    underway,
+    charged: charges.reduce((sum, { charge }) => sum + charge, 0n),
+    requests: charges.length,
+    tokens:
+      packs.reduce((sum, { left, state }) => sum + (state === "ready" ? left : 0), 0) +
+      change.reduce((sum, { count }) => sum + count, 0),
+    stopped: stopped?.message,
+  };
 }
 
 export class Session {
@@ -228,6 +253,7 @@ export class Session {
   async #show(): Promise<void> {
     const { wallet, limits } = this.context;
     const { spendable, held, queued, pending, total } = wallet.balance();
+    const charges = await listCharges(wallet);
     const view: WalletView = {
       download: this.#download,
       address: wallet.shieldedAddress,
@@ -235,17 +261,15 @@ export class Session {
       limits,
       spentToday: await spentOn(wallet.store, wallet.now()),
       account: { address: accountOf(this.context).address, tokens: this.#tokens },
-      history: await historyOf(wallet),
+      history: await historyOf(wallet, charges),
       unfinished: this.#running > 0 ? [] : await unfinishedOf(wallet),
       withdrawals: this.#running > 0 ? [] : wallet.unfinishedWithdrawals(),
-      prepaid: (await listPrepaid(wallet)).map(({ origin, unspent, stopped, packs, change }) => ({
-        origin,
-        unspent,
-        tokens:
-          packs.reduce((sum, { left, state }) => sum + (state === "ready" ? left : 0), 0) +
-          change.reduce((sum, { count }) => sum + count, 0),
-        stopped: stopped?.message,
-      })),
+      prepaid: (await listPrepaid(wallet)).map((each) =>
+        prepaidView(
+          each,
+          charges.filter(({ origin }) => origin === each.origin),
+        ),
+      ),
       height: wallet.height,
       problem: this.#problem,
       reorganized: this.#reorganized,
@@ -317,7 +341,12 @@ export class Session {
   }
 
   async csv(): Promise<string> {
-    return paymentsCsv(await this.context.wallet.payments({ decimals: DECIMALS }));
+    const { wallet } = this.context;
+    const [payments, charges] = await Promise.all([
+      wallet.payments({ decimals: DECIMALS }),
+      chargeEntries(wallet, DECIMALS),
+    ]);
+    return paymentsCsv([...payments, ...charges].sort(oldestFirst));
   }
 
   /** See `Engine.viewingKeys`. */

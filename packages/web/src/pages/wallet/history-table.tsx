@@ -13,6 +13,8 @@ export const KINDS: Record<
   deposit: { title: "Deposit", icon: "plus", sign: "in" },
   withdrawal: { title: "Withdrawal", icon: "out", sign: "out" },
   merge: { title: "Notes merged", icon: "check" },
+  // Without a sign: the payment for the tokens has one.
+  charge: { title: "Charged", icon: "merchant" },
 };
 
 export const STATES: Record<
@@ -24,6 +26,7 @@ export const STATES: Record<
   pending: { text: "arriving", tone: "warn" },
   failed: { text: "failed", tone: "bad" },
   expired: { text: "not paid", tone: "none" },
+  prepaid: { text: "prepaid", tone: "none" },
 };
 
 /** What an entry was for, in a few words. */
@@ -75,7 +78,9 @@ export function HistoryRow({
           {text}
         </span>
       </span>
-      <span className="entry-amount">{entry.amount > 0n && <Amount value={entry.amount} direction={sign} />}</span>
+      <span className="entry-amount">
+        {(entry.amount > 0n || entry.kind === "charge") && <Amount value={entry.amount} direction={sign} />}
+      </span>
     </>
   );
   if (onOpen === undefined) return <div className="entry">{content}</div>;

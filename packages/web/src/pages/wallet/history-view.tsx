@@ -123,6 +123,12 @@ function EntryDialog({ entry, onClose }: { readonly entry: HistoryEntry; onClose
           </>
         )}
       </dl>
+      {kind === "charge" && (
+        <p className="small soft">
+          Paid with a prepaid token. The payment that bought the token is an entry of its own, so this amount left the
+          wallet before.
+        </p>
+      )}
       {kind === "payment" && state === "settled" && (
         <>
           <p className="small soft">

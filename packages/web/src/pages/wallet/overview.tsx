@@ -142,15 +142,31 @@ function Tokens({ prepaid }: { readonly prepaid: readonly PrepaidView[] }) {
     <section className="card stack" aria-labelledby="tokens">
       <h2 id="tokens">Prepaid tokens</h2>
       <ul className="lines">
-        {prepaid.map(({ origin, unspent, tokens, stopped }) => (
+        {prepaid.map(({ origin, unspent, underway, charged, requests, tokens, stopped }) => (
           <li key={origin}>
             <span>
               <Verbatim as="strong">{new URL(origin).host}</Verbatim>
               <span className="soft small">
                 <span>{`${tokens} left,`}</span> <Amount value={unspent} />
               </span>
+              {requests > 0 && (
+                <span className="soft small">
+                  <Amount value={charged} />{" "}
+                  <span>{`charged for ${requests} request${requests === 1 ? "" : "s"}`}</span>
+                </span>
+              )}
+              {underway > 0n && (
+                <span className="soft small">
+                  up to <Amount value={underway} /> on the way back
+                </span>
+              )}
               {stopped !== undefined && <span className="small">{`Stopped: ${stopped}`}</span>}
             </span>
+            {stopped === undefined && underway > 0n && (
+              <Button small busy={busy} onClick={() => run(() => engine().claimChange(origin))}>
+                Ask for it
+              </Button>
+            )}
             {stopped !== undefined && (
               <span className="row">
                 <Button small busy={busy} onClick={() => run(() => engine().decideTokens(origin, "resume"))}>

@@ -105,7 +105,7 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
         .then(() => "tokens" as const),
     );
   if (result === "tokens") return <TokensBought quote={quote} onClose={onClose} />;
-  if (result !== undefined) return <Receipt paid={result} onClose={onClose} />;
+  if (result !== undefined) return <Receipt paid={result} metered={quote.metered} onClose={onClose} />;
   const left = limits.maxPerDay > spentToday ? limits.maxPerDay - spentToday : 0n;
   const tooMuch = price > limits.maxPerRequest || price > left;
   const started = running || stages.length > 0;
@@ -151,6 +151,14 @@ function Confirm({ quote, onAsk, onClose }: { readonly quote: Quote; onAsk(): vo
           The chain does not show the merchant, the payer or the amount.
         </p>
       )}
+      {quote.metered && !started && (
+        <div className="notice" role="status">
+          <p>
+            This is the most that the request can cost. A prepaid token pays what the request uses, and the rest comes
+            back. A single payment pays all of it.
+          </p>
+        </div>
+      )}
       {started && <Stages stages={stages} running={running} />}
       {tooMuch && (
         <div className="notice" data-tone="warn" role="alert">
@@ -193,7 +201,8 @@ function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): vo
       <div className="notice" data-tone="good" role="status">
         <p>
           Tokens bought at <Verbatim as="strong">{quote.host}</Verbatim>. Each pays for one request of{" "}
-          <Amount value={quote.price} />. The merchant cannot link them to this payment or to each other.
+          {quote.metered && <span>at most</span>} <Amount value={quote.price} />. The merchant cannot link them to this
+          payment or to each other.
         </p>
       </div>
       <DoneButton onClose={onClose} />
@@ -202,18 +211,29 @@ function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): vo
 }
 
 /** The result of a payment: the delivered response and the transaction. */
-export function Receipt({ paid, onClose }: { readonly paid: Paid; onClose(): void }) {
+export function Receipt({
+  paid,
+  metered = false,
+  onClose,
+}: {
+  readonly paid: Paid;
+  /** Whether a token's change follows. */
+  readonly metered?: boolean;
+  onClose(): void;
+}) {
   return (
     <>
       <div className="notice" data-tone="good" role="status">
         <p>
           <strong>
-            Paid <Amount value={paid.price} />
+            {metered && paid.transaction === "" ? "Paid at most" : "Paid"} <Amount value={paid.price} />
           </strong>
         </p>
         <p className="row">
           {paid.transaction === "" ? (
-            "with a prepaid token"
+            <span>
+              {metered ? "with a prepaid token; the overview shows what was charged" : "with a prepaid token"}
+            </span>
           ) : (
             <span>
               Transaction <Hash value={paid.transaction} name="transaction" />
