@@ -16,6 +16,7 @@ import {
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { ARTIFACTS, closeWorld, fund, openWallet, openWorld, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
+import { Connection, overConnections, requestText } from "./inputs/connection.ts";
 import { type MeteredMerchant, type MeteredServer, openMeteredMerchant } from "./inputs/metered-merchant.ts";
 import { PreparedPayer, type PreparedRequest, wordsOf } from "./inputs/metered-requests.ts";
 import { RULE } from "./inputs/metered-rule.ts";
@@ -55,22 +56,16 @@ async function parallel<T>(count: number, items: readonly T[], action: (item: T)
 
 const perSecond = (count: number, sinceMs: number): number => (1_000 * count) / (performance.now() - sinceMs);
 
-async function expectStatus(expected: number, url: string, init: RequestInit = {}): Promise<void> {
-  const response = await fetch(url, init);
-  const text = await response.text();
-  if (response.status !== expected) throw new Error(`${url} answered ${response.status}: ${text}`);
+async function expectStatus(expected: number, connection: Connection, request: string): Promise<void> {
+  const status = await connection.send(request);
+  if (status !== expected) throw new Error(`the server answered ${status}: ${request}`);
 }
 
 /** Sends a request as a payer does: unpaid, paid, then the claims and swaps. */
-async function sendWhole(origin: string, { path, headers, others }: PreparedRequest): Promise<void> {
-  await expectStatus(402, origin + path);
-  await expectStatus(200, origin + path, { headers });
-  for (const [target, body] of others)
-    await expectStatus(200, origin + target, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
+async function sendWhole(connection: Connection, { path, headers, others }: PreparedRequest): Promise<void> {
+  await expectStatus(402, connection, requestText("GET", path));
+  await expectStatus(200, connection, requestText("GET", path, headers));
+  for (const [target, body] of others) await expectStatus(200, connection, requestText("POST", target, "", body));
 }
 
 /** The server alone: what payers send was prepared before. */
@@ -78,7 +73,7 @@ async function measureServer({ origin }: MeteredMerchant, payer: PreparedPayer, 
   const turn = async () => {
     const requests = Array.from({ length: SERVED.requests }, () => payer.next());
     const start = performance.now();
-    await parallel(SERVED.connections, requests, (request) => sendWhole(origin, request));
+    await overConnections(origin, SERVED.connections, requests, sendWhole);
     return perSecond(requests.length, start);
   };
   await turn();
@@ -89,16 +84,18 @@ async function measureServer({ origin }: MeteredMerchant, payer: PreparedPayer, 
   }
   print("metered.perSecond", median(rates), "requests/s");
   const times = { paid: [] as number[], unpaid: [] as number[] };
-  const time = async (list: number[], url: string, init?: RequestInit) => {
+  const connection = await Connection.open(origin);
+  const time = async (list: number[], request: string) => {
     const start = performance.now();
-    await expectStatus(200, url, init);
+    await expectStatus(200, connection, request);
     list.push(performance.now() - start);
   };
   for (let i = 0; i < TIMED; i += 1) {
     const { path, headers } = payer.next();
-    await time(times.unpaid, `${origin}/unpaid`);
-    await time(times.paid, origin + path, { headers });
+    await time(times.unpaid, requestText("GET", "/unpaid"));
+    await time(times.paid, requestText("GET", path, headers));
   }
+  connection.close();
   print("metered.p50.ms", quantile(times.paid, 0.5) - quantile(times.unpaid, 0.5), "ms");
 }
 

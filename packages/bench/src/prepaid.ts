@@ -1,7 +1,6 @@
 // `pnpm bench prepaid`: requests that are paid with prepaid tokens, against the same route without a paywall and against
 // one private payment per request; and what a pack costs.
 import { constants, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from "node:crypto";
-import { connect } from "node:net";
 import { median } from "@sotto/command/median";
 import { quantile } from "@sotto/command/quantile";
 import {
@@ -26,6 +25,7 @@ import {
   pay,
 } from "@sotto/test-world/paywall/world";
 import { startServer } from "./inputs/child-server.ts";
+import { overConnections, requestText } from "./inputs/connection.ts";
 import { gasOfPayment } from "./inputs/payment-gas.ts";
 import type { PrepaidServerOrder } from "./inputs/prepaid-server.ts";
 import type { Print } from "./main.ts";
@@ -42,8 +42,6 @@ const PACKS = 4;
 const PACK_SIZE = 1_000;
 /** Turns of private payments, and how many are shown at the same time in each; they are settled before. */
 const [PAYMENT_TURNS, PAYMENTS] = [3, 48];
-/** How every response begins and ends. */
-const [OK, END] = [Buffer.from("HTTP/1.1 200 "), Buffer.from("the goods")];
 
 /** Tokens of a key, signed without blinding, which nobody can see. @returns their headers */
 function signTokens(privateKey: KeyObject, { id: keyId }: PrepaidKey, count: number): string[] {
@@ -56,44 +54,19 @@ function signTokens(privateKey: KeyObject, { id: keyId }: PrepaidKey, count: num
   });
 }
 
-/**
- * Sends requests over a few connections, each one after another; a minimal client, so that it costs less than the server.
- *
- * @param requests texts of complete requests
- * @returns the time of each, ms
- */
+/** Sends requests over a few connections, each one after another. @returns the time of each, ms */
 async function load(url: string, requests: readonly string[], connections: number): Promise<number[]> {
-  const { port } = new URL(url);
-  const left = requests.map((text) => Buffer.from(text, "latin1"));
   const times: number[] = [];
-  const client = () =>
-    new Promise<void>((resolve, reject) => {
-      const socket = connect(Number(port), "127.0.0.1").setNoDelay(true);
-      let start = 0;
-      const next = () => {
-        const request = left.pop();
-        start = performance.now();
-        if (request !== undefined) return void socket.write(request);
-        socket.destroy();
-        resolve();
-      };
-      let answer: Buffer = Buffer.alloc(0);
-      socket.on("connect", next).on("error", reject);
-      socket.on("data", (part: Buffer) => {
-        answer = answer.length === 0 ? part : Buffer.concat([answer, part]);
-        if (!answer.subarray(0, OK.length).equals(OK)) reject(new Error(`the bench was refused: ${answer}`));
-        if (!answer.subarray(-END.length).equals(END)) return;
-        times.push(performance.now() - start);
-        answer = Buffer.alloc(0);
-        next();
-      });
-    });
-  await Promise.all(Array.from({ length: connections }, client));
+  await overConnections(url, connections, requests, async (connection, request) => {
+    const start = performance.now();
+    const status = await connection.send(request);
+    if (status !== 200) throw new Error(`the bench was refused: ${status}`);
+    times.push(performance.now() - start);
+  });
   return times;
 }
 
-const requestOf = (path: string, headers = ""): string => `GET ${path} HTTP/1.1\r\nHost: bench\r\n${headers}\r\n`;
-const paidWith = (header: string): string => requestOf("/paid", `X-Payment-Token: ${header}\r\n`);
+const paidWith = (header: string): string => requestText("GET", "/paid", `X-Payment-Token: ${header}\r\n`);
 
 async function rate(url: string, requests: readonly string[], connections = CONNECTIONS): Promise<number> {
   const start = performance.now();
@@ -143,7 +116,9 @@ async function sell(world: MerchantWorld, url: string): Promise<{ rate: number; 
 async function payEach(world: MerchantWorld, url: string): Promise<number> {
   const requests: string[] = [];
   for (let i = 0; i < PAYMENTS; i++)
-    requests.push(requestOf("/paid", `X-Payment-Proof: ${headerOf(await pay(world, { target: "/paid" }))}\r\n`));
+    requests.push(
+      requestText("GET", "/paid", `X-Payment-Proof: ${headerOf(await pay(world, { target: "/paid" }))}\r\n`),
+    );
   return rate(url, requests, 16);
 }
 
@@ -163,7 +138,7 @@ export async function run(print: Print): Promise<void> {
     const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
     print("prepaid.redeem.us", checkTime(headers, publicKey), "us");
     const next = (count: number) => headers.splice(0, count).map(paidWith);
-    const unpaid = (count: number) => Array.from({ length: count }, () => requestOf("/unpaid"));
+    const unpaid = (count: number) => Array.from({ length: count }, () => requestText("GET", "/unpaid"));
     await rate(url, next(REQUESTS));
     await rate(url, unpaid(REQUESTS));
     const rates = { paid: [] as number[], unpaid: [] as number[] };

@@ -27,8 +27,8 @@ import { RULE } from "./metered-rule.ts";
 /** A paid request, in the order in which its parts are sent. */
 export interface PreparedRequest {
   readonly path: string;
-  /** The headers that pay. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** The headers that pay, each with its line end. */
+  readonly headers: string;
   /** Path and body of the claims, and of the swaps of tokens that the payer has by then. */
   readonly others: readonly (readonly [string, string])[];
 }
@@ -79,7 +79,7 @@ export class PreparedPayer {
     };
     return {
       path: `/metered/${words}`,
-      headers: { [PREPAID_HEADER]: encodePrepaidHeader(token), [METERED_RULE_HEADER]: meteredRuleHash(RULE) },
+      headers: `${PREPAID_HEADER}: ${encodePrepaidHeader(token)}\r\n${METERED_RULE_HEADER}: ${meteredRuleHash(RULE)}\r\n`,
       others: [claim(), ...(change.length === 0 ? [] : [claim(messages(change.length))]), ...this.#swaps()],
     };
   }
