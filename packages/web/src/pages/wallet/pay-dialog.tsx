@@ -200,9 +200,9 @@ function TokensBought({ quote, onClose }: { readonly quote: Quote; onClose(): vo
     <>
       <div className="notice" data-tone="good" role="status">
         <p>
-          Tokens bought at <Verbatim as="strong">{quote.host}</Verbatim>. Each pays for one request of{" "}
-          {quote.metered && <span>at most</span>} <Amount value={quote.price} />. The merchant cannot link them to this
-          payment or to each other.
+          Tokens bought at <Verbatim as="strong">{quote.host}</Verbatim>.{" "}
+          <span>{quote.metered ? "Each pays for one request of at most" : "Each pays for one request of"}</span>{" "}
+          <Amount value={quote.price} />. The merchant cannot link them to this payment or to each other.
         </p>
       </div>
       <DoneButton onClose={onClose} />
@@ -226,7 +226,7 @@ export function Receipt({
       <div className="notice" data-tone="good" role="status">
         <p>
           <strong>
-            {metered && paid.transaction === "" ? "Paid at most" : "Paid"} <Amount value={paid.price} />
+            <span>{metered && paid.transaction === "" ? "Paid at most" : "Paid"}</span> <Amount value={paid.price} />
           </strong>
         </p>
         <p className="row">
