@@ -99,9 +99,11 @@ function openWriter(file: string) {
     insertMetered.run(keyId, nonce, cap, rule, method, target, epoch, changeEpoch, now + durationMs, holder);
     return true;
   };
+  // As MeteredStore.update does in PostgreSQL.
   const updateMetered = database.prepare(`
-    update prepaid_metered set state = ?, units = ?, charge = ?
-    where key_id = ? and nonce = ? and holder = ? and state = 'running' and deadline > ?`);
+    update prepaid_metered set state = ?1, units = ?2, charge = ?3
+    where key_id = ?4 and nonce = ?5 and holder = ?6
+    and (state = 'running' and deadline > ?7 or state = 'charged' and ?1 = 'charged' and units = ?2 and charge = ?3)`);
   const updateOne = ({ keyId, nonce, holder, units, charge, ends }: ChargeUpdate, now: number): boolean =>
     Number(updateMetered.run(ends ? "charged" : "running", units, charge, keyId, nonce, holder, now).changes) > 0;
   /** Carries out all orders in one durable transaction. @returns for each whether each token was spent or each update stored */

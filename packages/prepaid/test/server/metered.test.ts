@@ -264,6 +264,30 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     expect(late).to.have.length(1);
   });
 
+  it("reports a charge as stored if the answer to its commit was lost, and replaces none", async () => {
+    const [owned] = await buy(server, 1);
+    const { decision, meter } = await startMetered(server, owned!);
+    const { redemption } = server.prepaid;
+    const { update } = redemption;
+    const sent: Parameters<typeof update>[0][] = [];
+    redemption.update = async (updates) => {
+      const stored = await update.call(redemption, updates);
+      if (sent.push(updates) === 1) throw new Error("the answer is lost");
+      return stored;
+    };
+    const before = server.events.length;
+    meter.add({ input: 1_500 });
+    await end(decision);
+    redemption.update = update;
+    const events = server.events.slice(before);
+    expect(events.filter(({ event }) => event === "charged")).to.have.length(1);
+    expect(events.filter(({ error }) => /last checkpoint/.test(String(error)))).to.have.length(0);
+    const [final] = sent.at(-1)!;
+    for (const other of [{ charge: "3000" }, { units: "{}" }, { ends: false }, { holder: "other" }])
+      expect(await redemption.update([{ ...final!, ...other }]), JSON.stringify(other)).to.deep.equal([false]);
+    expect((await claimed(server, owned!)).receipt.receipt).to.include({ charge: 2_000n });
+  });
+
   it("ends a request by its deadline also if the commit that spent its token was slow", async () => {
     const brief = await open({ metered: { ...meteredOptions(merchant, url, "").metered!, maxSeconds: 5 } });
     const [owned] = await buy(brief, 1);

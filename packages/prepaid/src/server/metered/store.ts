@@ -103,7 +103,8 @@ export class MeteredStore {
   }
 
   /**
-   * Stores what requests used, in one statement, unless their deadlines have passed.
+   * Stores what requests used, in one statement, unless their deadlines have passed. A final charge that is stored again is stored:
+   * the answer to its commit may have been lost.
    * @param updates at most one for each token
    * @returns whether it was stored, for each
    */
@@ -116,7 +117,8 @@ export class MeteredStore {
       update prepaid_metered set state = value ->> 3, units = value ->> 4, charge = value ->> 5
       from ${jsonElements(this.#database, values)}
       where key_id = value ->> 0 and nonce = value ->> 1 and holder = value ->> 2
-      and state = 'running' and deadline > ${this.#now}
+      and (state = 'running' and deadline > ${this.#now}
+        or state = 'charged' and value ->> 3 = 'charged' and units = value ->> 4 and charge = value ->> 5)
       returning key_id, nonce`.execute(this.#database.db);
     const stored = new Set(rows.map((row) => spendId({ keyId: row.key_id, nonce: row.nonce })));
     return updates.map((update) => stored.has(spendId(update)));
