@@ -1,10 +1,23 @@
-// A set of commands that this package does not know: with a command, an error and a way to pay.
+// A set of commands that this package does not know: with a command, an error, a way to pay and charges.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Command, type CommandSet, compose } from "@sotto/cli-kit";
+import { poolInterface } from "@sotto/chain/ethers";
+import { type Charges, type Command, type CommandSet, compose } from "@sotto/cli-kit";
 import { type PayingMethod, privatePayment } from "@sotto/client";
-import { emptyRoots, SottoError, TREE_DEPTH } from "@sotto/protocol";
+import {
+  decodeShieldedAddress,
+  deriveKeys,
+  emptyRoots,
+  encryptAmount,
+  hintOf,
+  noteCommitment,
+  noteSecrets,
+  SottoError,
+  TREE_DEPTH,
+} from "@sotto/protocol";
 import { type ScriptedNode, startScriptedNode } from "@sotto/test-kit/scripted-node";
+import { seedFromWords } from "@sotto/wallet";
+import type { ChargeEntry } from "@sotto/wallet/receipts";
 import { expect } from "chai";
 import { id, toBeHex } from "ethers";
 import { DEAD_CONFIG, DeadHome } from "./support/run.ts";
@@ -44,6 +57,48 @@ const PASSWORDS: CommandSet = {
   methods: [password("open sesame")],
 };
 
+const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
+/** The views of a pool whose tree is empty. */
+const VIEWS = {
+  "token()": DEAD_CONFIG.token,
+  "smallestDeposit()": 1n,
+  "EMPTY_ROOT()": EMPTY_ROOT,
+  "root()": EMPTY_ROOT,
+};
+
+/** A node with the pool of the wallet. @param answers of further methods */
+function startPoolNode(answers: Readonly<Record<string, unknown>> = {}): Promise<ScriptedNode> {
+  const words = Object.entries(VIEWS).map(([name, value]) => [id(name).slice(0, 10), toBeHex(value, 32)]);
+  return startScriptedNode({
+    eth_chainId: "0x7a69",
+    eth_getCode: "0x01",
+    eth_call: ([{ data }]: [{ data: string }]) => Object.fromEntries(words)[data],
+    ...answers,
+  });
+}
+
+/** A payment of 0.05 USDC to the wallet, in block 1 of a chain with two blocks. */
+function startPaidNode(words: string, timestamp: number): Promise<ScriptedNode> {
+  const address = deriveKeys(seedFromWords(words), { chainId: 31337n, pool: DEAD_CONFIG.pool }).shieldedAddress();
+  const { encryptionKey, ownerTag } = decodeShieldedAddress(address);
+  const amount = 50_000n;
+  const { R, S } = encryptAmount(encryptionKey, amount, 77n);
+  const { blinding, pad } = noteSecrets(S.x, R.x);
+  const commitment = noteCommitment({ amount, ownerTag, blinding });
+  const delivered = [R.x, 1n, hintOf(pad, amount), 1n, commitment, 1n];
+  const log = poolInterface.encodeEventLog("Settled", [5n, id("payment"), ...delivered, 0]);
+  const place = { blockNumber: "0x1", blockHash: id("block 1"), transactionHash: id("settled"), logIndex: "0x0" };
+  const block = (number: number) => ({
+    number: toBeHex(number),
+    hash: id(`block ${number}`),
+    timestamp: toBeHex(timestamp - 1 + number),
+  });
+  return startPoolNode({
+    eth_getBlockByNumber: ([tag]: [string]) => block(tag === "latest" ? 1 : tag === "pending" ? 2 : Number(tag)),
+    eth_getLogs: [{ ...log, address: DEAD_CONFIG.pool, ...place, removed: false }],
+  });
+}
+
 describe("a set of commands", () => {
   let home: DeadHome;
   before(() => {
@@ -75,18 +130,8 @@ describe("a set of commands", () => {
     let server: Server;
     let url: string;
     before(async () => {
-      // A wallet opens with the constants of its pool. A password needs nothing else of the chain.
-      const constants = {
-        "token()": DEAD_CONFIG.token,
-        "smallestDeposit()": 1n,
-        "EMPTY_ROOT()": emptyRoots()[TREE_DEPTH]!,
-      };
-      const words = Object.entries(constants).map(([name, value]) => [id(name).slice(0, 10), toBeHex(value, 32)]);
-      node = await startScriptedNode({
-        eth_chainId: "0x7a69",
-        eth_getCode: "0x01",
-        eth_call: ([{ data }]: [{ data: string }]) => Object.fromEntries(words)[data],
-      });
+      // A password needs nothing else of the chain.
+      node = await startPoolNode();
       home.write("home/config.json", JSON.stringify({ ...DEAD_CONFIG, rpc: node.url }));
       server = createServer(({ headers, url: path }, response) => {
         const said = headers["x-password"] === "open sesame";
@@ -120,6 +165,57 @@ describe("a set of commands", () => {
       const { code, stdout, stderr } = await sotto([], "pay", url, "--max", "1");
       expect([code, stdout]).to.deep.equal([10, "say the password"]);
       expect(stderr).to.include("HTTP_STATUS");
+    });
+  });
+
+  describe("with charges", () => {
+    const PAID_AT = Date.UTC(2026, 9, 2);
+    let node: ScriptedNode;
+    before(async () => {
+      node = await startPaidNode(home.words, PAID_AT / 1000);
+      home.write("home/config.json", JSON.stringify({ ...DEAD_CONFIG, rpc: node.url }));
+    });
+    after(() => node.close());
+
+    /** A set that charged these base units on these days of October. */
+    const charging = (name: string, charges: Readonly<Record<number, bigint>>): CommandSet => {
+      const list: Charges = async ({ pool }, decimals) =>
+        Object.entries(charges).map(
+          ([day, charge]): ChargeEntry => ({
+            ...{ kind: "charge", id: `${name} ${day}`, charge, chargeDecimal: `${decimals} decimals` },
+            ...{ recipientWallet: pool.token, resource: `https://${name}.example/` },
+            begun: new Date(Date.UTC(2026, 9, Number(day))).toISOString(),
+          }),
+        );
+      return { name, groups: [], charges: list };
+    };
+    const sets = [charging("one", { 1: 7_000n, 4: 1n }), PASSWORDS, charging("other", { 3: 20_000n })];
+    const entries = async (of: readonly CommandSet[], ...args: string[]) => {
+      const { code, stdout, stderr } = await sotto(of, "payments", ...args, "--json");
+      expect(code, stderr).to.equal(0);
+      return JSON.parse(stdout) as Record<string, unknown>[];
+    };
+
+    it("lists them with those of other sets among the payments, oldest first", async () => {
+      const listed = await entries(sets);
+      expect(listed.map(({ kind, id, amount, charge }) => [kind, id, amount ?? charge])).to.deep.equal([
+        ["charge", "one 1", "7000"],
+        ["payment", `${id("settled")}:0`, "50000"],
+        ["charge", "other 3", "20000"],
+        ["charge", "one 4", "1"],
+      ]);
+      // The set gets the wallet and the decimals of its token.
+      expect(listed[0]).to.include({ recipientWallet: DEAD_CONFIG.token, chargeDecimal: "6 decimals" });
+      expect(listed[0]).to.not.have.any.keys("amount", "direction", "state");
+    });
+
+    it("lists them as outgoing only", async () => {
+      expect((await entries(sets, "--out")).map(({ id }) => id)).to.deep.equal(["one 1", "other 3", "one 4"]);
+      expect((await entries(sets, "--in")).map(({ kind }) => kind)).to.deep.equal(["payment"]);
+    });
+
+    it("lists none of them in a program that does not name it", async () => {
+      expect((await entries([PASSWORDS])).map(({ kind }) => kind)).to.deep.equal(["payment"]);
     });
   });
 
