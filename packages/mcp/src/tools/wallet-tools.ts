@@ -1,12 +1,13 @@
 // The tools that spend nothing: balance, history, receive.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { listCharges, listPrepaid } from "@sotto/prepaid/client";
+import { chargeEntries, listCharges, listPrepaid } from "@sotto/prepaid/client";
 import { quoted } from "@sotto/protocol";
+import { type ChargeEntry, oldestFirst, type PaymentEntry } from "@sotto/wallet/receipts";
 import { z } from "zod";
 import { type Agent, reported } from "../agent/agent.ts";
 import { limitsLeft, type NamedLeft, namedLeft } from "../agent/limits.ts";
-import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
+import { AMOUNT, amountOf, inWords, type Token } from "../agent/token.ts";
 import { AgentError } from "../errors.ts";
 import { strictArguments } from "../strict-arguments.ts";
 import { LIMITS_LEFT, limitsInWords } from "./outcome.ts";
@@ -108,7 +109,8 @@ function registerBalance(mcp: McpServer, agent: Agent): void {
   );
 }
 
-const ENTRY = z.object({
+const PAYMENT = z.object({
+  kind: z.literal("payment"),
   id: z.string(),
   direction: z.enum(["out", "in"]),
   state: z.string(),
@@ -118,7 +120,23 @@ const ENTRY = z.object({
   transaction: z.string(),
   time: z.string().describe("ISO 8601"),
 });
-const HISTORY = { payments: z.array(ENTRY), next_cursor: z.string().nullable() };
+const CHARGE = z.object({
+  kind: z.literal("charge"),
+  id: z.string(),
+  charge: AMOUNT.describe("what the merchant charged for a metered request"),
+  recipient: z.string().describe("wallet address of the merchant"),
+  resource: z.string().describe("URL of the request"),
+  time: z.string().describe("when the request was sent, ISO 8601"),
+});
+const HISTORY = {
+  payments: z
+    .array(z.discriminatedUnion("kind", [PAYMENT, CHARGE]))
+    .describe(
+      "a payment of this list bought the tokens from which charges are spent: add up `charge` apart from `amount`",
+    ),
+  next_cursor: z.string().nullable(),
+};
+type Shown = z.infer<typeof PAYMENT> | z.infer<typeof CHARGE>;
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
@@ -128,11 +146,15 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
     "history",
     {
       title: "Payments",
-      description: "Lists payments of this wallet, newest first, page by page.",
+      description:
+        "Lists payments of this wallet and what it was charged for metered requests, newest first, page by page.",
       inputSchema: strictArguments({
-        limit: z.number().int().min(1).max(MAX_PAGE).optional().describe(`payments on a page, default ${DEFAULT_PAGE}`),
+        limit: z.number().int().min(1).max(MAX_PAGE).optional().describe(`entries on a page, default ${DEFAULT_PAGE}`),
         cursor: z.string().max(128).optional().describe("next_cursor of the previous page"),
-        direction: z.enum(["out", "in"]).optional(),
+        direction: z
+          .enum(["out", "in"])
+          .optional()
+          .describe("out: payments by this wallet, and what it was charged. in: payments to it. Default: all"),
       }),
       outputSchema: HISTORY,
       annotations: READ_ONLY,
@@ -141,28 +163,18 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
       answered(agent, () =>
         agent.use(async (wallet) => {
           await wallet.scan({ signal: extra.signal });
-          const all = (await wallet.payments({ decimals: token.decimals, direction })).reverse();
+          const found = await wallet.payments({ decimals: token.decimals, direction });
+          const charges = direction === "in" ? [] : await chargeEntries(wallet, token.decimals);
+          const all = [...found, ...charges].sort(oldestFirst).reverse();
           const last = cursor === undefined ? -1 : all.findIndex(({ id }) => id === cursor);
           if (cursor !== undefined && last === -1)
             throw new AgentError(
               "ARGUMENT_INVALID",
               "cursor does not come from an earlier page; start again without it",
             );
-          const page = all.slice(last + 1, last + 1 + limit).map((entry) => ({
-            id: entry.id,
-            direction: entry.direction,
-            state: entry.state,
-            amount: amountOf(entry.amount, token),
-            recipient: entry.recipientWallet,
-            resource: quoted(entry.resource, 2_048),
-            transaction: entry.transaction,
-            time: entry.settled || entry.begun,
-          }));
+          const page = all.slice(last + 1, last + 1 + limit).map((entry) => shownEntry(entry, token));
           const more = last + 1 + limit < all.length;
-          const text = page.map(
-            ({ time, direction: way, amount, state, id, resource }) =>
-              `${time} ${way} ${inWords(amount)} ${state} ${id}${resource === "" ? "" : ` for ${resource}`}`,
-          );
+          const text = page.map(entryInWords);
           return {
             content: [{ type: "text", text: text.length === 0 ? "No payments." : text.join("\n") }],
             structuredContent: { payments: page, next_cursor: more ? (page.at(-1)?.id ?? null) : null },
@@ -170,6 +182,25 @@ function registerHistory(mcp: McpServer, agent: Agent): void {
         }, extra.signal),
       ),
   );
+}
+
+function shownEntry(entry: PaymentEntry | ChargeEntry, token: Token): Shown {
+  const { id, recipientWallet: recipient } = entry;
+  const resource = quoted(entry.resource, 2_048);
+  if (entry.kind === "charge")
+    return { kind: "charge", id, charge: amountOf(entry.charge, token), recipient, resource, time: entry.begun };
+  const { direction, state, transaction } = entry;
+  const [amount, time] = [amountOf(entry.amount, token), entry.settled || entry.begun];
+  return { kind: "payment", id, direction, state, amount, recipient, resource, transaction, time };
+}
+
+function entryInWords(entry: Shown): string {
+  const { id, resource, time } = entry;
+  const what =
+    entry.kind === "charge"
+      ? `charge ${inWords(entry.charge)}`
+      : `${entry.direction} ${inWords(entry.amount)} ${entry.state}`;
+  return `${time} ${what} ${id}${resource === "" ? "" : ` for ${resource}`}`;
 }
 
 const RECEIVE = { shielded_address: z.string(), chain_id: z.string(), pool: z.string(), token: z.string() };
