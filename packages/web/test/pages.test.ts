@@ -90,8 +90,10 @@ describe("sums of a merchant", () => {
     const lines = receivedCsv([received(NOW, 1_500_000n), received(NOW, 7n, "deposit")]).split("\r\n");
     expect(lines).to.have.lengthOf(3);
     expect(lines[1]).to.include(",in,settled,1500000,1.5,");
-    const [title, first] = receivedCsv([{ ...received(NOW, 1n), month: "2027-03" as Month }]).split("\r\n");
-    expect([title!.split(",").at(-1), first!.split(",").at(-1)]).to.deep.equal(["month", "2027-03"]);
+    const [title, first] = receivedCsv([{ ...received(NOW, 1n), month: "2027-03" as Month }])
+      .split("\r\n")
+      .map((line) => line.split(","));
+    expect(first![title!.indexOf("month")]).to.equal("2027-03");
   });
 });
 
