@@ -3,9 +3,17 @@ import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { expect } from "chai";
-import { type Ed25519, ed25519Of, type NodeCrypto, PORTABLE, verifyEd25519 } from "../../src/core/ed25519.ts";
+import {
+  type Ed25519,
+  ed25519Of,
+  type NodeCrypto,
+  PORTABLE,
+  verifyEd25519,
+  verifyOwnEd25519,
+} from "../../src/core/ed25519.ts";
 
-const NODE = ed25519Of(crypto as unknown as NodeCrypto);
+const NODE_CRYPTO = crypto as unknown as NodeCrypto;
+const NODE = ed25519Of(NODE_CRYPTO);
 const SECRET = new Uint8Array(32).fill(7);
 /** Counts an exception as a refusal. */
 const refusing =
@@ -18,6 +26,8 @@ const refusing =
     }
   };
 const VERIFIERS = [refusing(NODE), refusing(PORTABLE), verifyEd25519];
+/** Those that need not accept parts of small order. */
+const OWN_VERIFIERS = [...VERIFIERS, verifyOwnEd25519];
 const MESSAGE = new TextEncoder().encode("a claim");
 const KEY = ed25519.getPublicKey(SECRET);
 
@@ -31,9 +41,45 @@ describe("Ed25519", () => {
     const signature = NODE.sign(MESSAGE, SECRET);
     expect(signature).to.deep.equal(PORTABLE.sign(MESSAGE, SECRET));
     expect(NODE.publicKey(SECRET)).to.deep.equal(PORTABLE.publicKey(SECRET));
-    for (const verify of VERIFIERS) {
+    for (const verify of OWN_VERIFIERS) {
       expect(verify(signature, MESSAGE, KEY)).to.equal(true);
       expect(verify(signature, MESSAGE.slice(1), KEY)).to.equal(false);
+    }
+  });
+
+  it("of Node imports secrets as DER where a JWK without its public key is refused, or gives another key", () => {
+    const { createPrivateKey } = NODE_CRYPTO;
+    const imported: string[] = [];
+    const withJwk = (publicKeyOf: (secret: Uint8Array) => Uint8Array) =>
+      ed25519Of({
+        ...NODE_CRYPTO,
+        createPrivateKey(input) {
+          imported.push(input.format);
+          if (input.format === "der") return createPrivateKey(input);
+          const x = Buffer.from(publicKeyOf(Buffer.from(input.key.d!, "base64url"))).toString("base64url");
+          return { export: () => ({ kty: "OKP", crv: "Ed25519", x }) };
+        },
+      });
+    const refusing = withJwk(() => {
+      throw new Error("Invalid JWK OKP key");
+    });
+    const ignoring = withJwk(() => new Uint8Array());
+    for (const each of [refusing, ignoring]) {
+      expect(each.publicKey(SECRET)).to.deep.equal(KEY);
+      expect(each.sign(MESSAGE, SECRET)).to.deep.equal(PORTABLE.sign(MESSAGE, SECRET));
+    }
+    expect(imported).to.deep.equal(["jwk", "jwk", "der", "der", "der", "der"]);
+    const accepting = withJwk(PORTABLE.publicKey);
+    expect(accepting.publicKey(SECRET)).to.deep.equal(KEY);
+    expect(imported.slice(6)).to.deep.equal(["jwk", "jwk"]);
+  });
+
+  it("leaves a key as it is, also a Buffer", () => {
+    for (let i = 0; i < 8; i++) {
+      const secret = new Uint8Array(32).fill(i);
+      const key = Buffer.from(PORTABLE.publicKey(secret));
+      expect(NODE.verify(PORTABLE.sign(MESSAGE, secret), MESSAGE, key)).to.equal(true);
+      expect(new Uint8Array(key)).to.deep.equal(PORTABLE.publicKey(secret));
     }
   });
 
@@ -43,7 +89,7 @@ describe("Ed25519", () => {
     const signature = ed25519.sign(MESSAGE, SECRET);
     const s = signature.slice(32).reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
     const unreduced = Uint8Array.from([...signature.slice(0, 32), ...bytes(s + ed25519.Point.Fn.ORDER)]);
-    for (const verify of VERIFIERS) {
+    for (const verify of OWN_VERIFIERS) {
       for (const neutral of [bytes(1n), bytes(P + 1n)]) expect(verify(forged, MESSAGE, neutral)).to.equal(false);
       expect(verify(unreduced, MESSAGE, KEY)).to.equal(false);
       expect(verify(signature.slice(1), MESSAGE, KEY)).to.equal(false);
@@ -66,7 +112,7 @@ describe("Ed25519", () => {
     expect(keys.size).to.equal(8 + 2);
     for (const key of keys)
       for (let i = 0; i < 32; i++)
-        for (const verify of VERIFIERS)
+        for (const verify of OWN_VERIFIERS)
           expect(verify(forged, Uint8Array.of(i), Uint8Array.from(Buffer.from(key, "hex"))), key).to.equal(false);
   });
 

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertObject, concatBytes, fail } from "@sotto/protocol/extend";
-import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, publicKeyOf, signEd25519, verifyEd25519 } from "../ed25519.ts";
+import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, publicKeyOf, signEd25519, verifyOwnEd25519 } from "../ed25519.ts";
 import { prepaidChallengeDigest } from "../token.ts";
 import { nonceOfTokenKey, nonceOfTokenSecret } from "../token-key.ts";
 
@@ -84,7 +84,7 @@ export function signChangeClaim(claim: ChangeClaim, tokenSecret: Uint8Array): Ch
 }
 
 /**
- * Whether a claim is signed with the key whose hash is the token's nonce. The verification is strict, see `verifyEd25519`.
+ * Whether a claim is signed with the key whose hash is the token's nonce. The verification is strict, see `verifyOwnEd25519`.
  * @throws SottoError INVALID_ARGUMENT, INVALID_STRING, INVALID_HEX if a value is malformed
  */
 export function verifyChangeClaim(claim: ChangeClaim, proof: ChangeClaimProof): boolean {
@@ -92,5 +92,5 @@ export function verifyChangeClaim(claim: ChangeClaim, proof: ChangeClaimProof): 
   assertObject(proof, "the proof of a claim");
   const publicKey = hexToBytes(proof.publicKey, ED25519_KEY_BYTES, "publicKey");
   const signature = hexToBytes(proof.signature, ED25519_SIGNATURE_BYTES, "signature");
-  return nonceOfTokenKey(publicKey) === claim.token.nonce && verifyEd25519(signature, message, publicKey);
+  return nonceOfTokenKey(publicKey) === claim.token.nonce && verifyOwnEd25519(signature, message, publicKey);
 }
