@@ -694,12 +694,28 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
       db.updateTable("prepaid_metered").set({ charge: "99000" }).where("state", "=", "running").execute(),
     );
     const { problems } = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
-    expect(problems).to.include("requests were charged 99000, more than their cap 10000: 1");
+    expect(problems).to.include("requests that were charged 99000, more than their cap 10000: 1");
     await inStore((db) =>
       db.updateTable("prepaid_metered").set({ charge: "1500" }).where("batch", "is not", null).execute(),
     );
     const ofSigned = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
-    expect(ofSigned.problems).to.include("requests were charged 1500, which is not a multiple of their grain 1000: 1");
+    expect(ofSigned.problems).to.include(
+      "requests that were charged 1500, which is not a multiple of their grain 1000: 1",
+    );
+    await inStore((db) =>
+      db
+        .updateTable("prepaid_metered")
+        .set({ charge: "6000", state: "running" })
+        .where("batch", "is not", null)
+        .execute(),
+    );
+    for (const deadline of [Date.now() + 86_400_000, 1]) {
+      await inStore((db) =>
+        db.updateTable("prepaid_metered").set({ deadline }).where("batch", "is not", null).execute(),
+      );
+      const early = await auditStore(server.prepaid.store, server.prepaid.keyring.all);
+      expect(early.problems).to.include("requests whose change was signed while they run: 1");
+    }
     await server.close();
     expect(Object.values(await server.credit!.totals())).to.deep.equal([0n, 0n, 0n, 0n, 0n]);
   });

@@ -77,7 +77,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     countsOf(group.key_id).metered += group.count;
     const wrong = wrongCharge(rule, cap, charge);
     if (wrong !== undefined) {
-      problems.push(`requests were ${wrong}: ${count}`);
+      problems.push(`requests that were ${wrong}: ${count}`);
       // Nothing can be said about their change.
       continue;
     }
@@ -87,7 +87,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
       sums[group.signed ? "changeSigned" : "changeClaimable"] += (cap - charge) * count;
     }
     if (!group.signed) continue;
-    if (group.state === "running") problems.push(`change was signed for requests that run: ${count}`);
+    if (group.state === "running") problems.push(`requests whose change was signed while they run: ${count}`);
     for (const value of changeOf(rule, charge)) {
       const key = keys.find((one) => one.value === value && one.epoch === group.change_epoch);
       if (key === undefined) problems.push(`no schedule has the key of ${value} in ${group.change_epoch}`);
@@ -104,7 +104,7 @@ export async function auditStore(store: PrepaidStore, keys: readonly Key[]): Pro
     if (value === undefined || values.includes(undefined)) continue;
     const [sum, signed] = [(values as bigint[]).reduce((total, each) => total + each, 0n), value * BigInt(count)];
     sums.swapped += signed * BigInt(swaps);
-    if (sum !== signed) problems.push(`swaps spent ${sum} and signed ${signed}: ${swaps}`);
+    if (sum !== signed) problems.push(`swaps that spent ${sum} and signed ${signed}: ${swaps}`);
   }
   const totals = new Map(read.totals.map((each) => [each.keyId, each]));
   const closed = new Set(read.closed);

@@ -223,9 +223,11 @@ export class MeteredStore {
     const rows = await db
       .selectFrom("prepaid_metered")
       .select(["key_id", "cap", "rule", "charge", "change_epoch"])
-      // After its deadline, a request costs its last checkpoint, although only a claim stores that.
+      // After its deadline, a request costs its last checkpoint, although only a claim stores that. A claim signs change afterwards.
       .select(
-        sql<MeteredRow["state"]>`case when deadline > ${this.#now} then state else 'charged' end`.as("settled_state"),
+        sql<MeteredRow["state"]>`case when deadline <= ${this.#now} and batch is null then 'charged' else state end`.as(
+          "settled_state",
+        ),
       )
       .select((row) => [row.fn.count<number>("nonce").as("count"), row.fn.count<number>("batch").as("signed")])
       .groupBy(["key_id", "cap", "rule", "charge", "change_epoch"])
