@@ -115,7 +115,10 @@ const optionsOf = ({ config, limits, serviceFetch, refresh }: Context, price: bi
   ],
 });
 
-/** Asks a merchant for change that has not arrived. @throws why it did not arrive; undefined if the request still runs */
+/**
+ * Asks a merchant for change that has not arrived. Resolves also if a request still runs, or the merchant does not know its token.
+ * @throws why it did not arrive
+ */
 export async function claimChange(context: Context, origin: string): Promise<void> {
   try {
     const options = optionsOf(context, context.limits.maxPerRequest);

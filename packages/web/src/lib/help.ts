@@ -29,7 +29,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   SERVICE_REFUSED: "Try again later.",
   SETTLEMENT_PENDING: "Wait, then check the history. To continue, resume the payment.",
   SETTLEMENT_UNKNOWN: "Resume the payment. It is never paid twice.",
-  PREPAID_CHANGE_PENDING: "Ask for the change in the wallet's overview.",
+  PREPAID_CHANGE_PENDING: "Ask for the change in the wallet's overview. If it does not arrive, try again later.",
   PAID_BUT_REFUSED: "Ask the merchant for a refund; the receipt is the evidence.",
   PAID_BUT_STALE: "Ask the merchant for a refund; the receipt is the evidence.",
   WITHDRAWAL_IN_PROGRESS: "Wait until it is executed; the history shows it.",

@@ -162,7 +162,7 @@ function Tokens({ prepaid }: { readonly prepaid: readonly PrepaidView[] }) {
               )}
               {stopped !== undefined && <span className="small">{`Stopped: ${stopped}`}</span>}
             </span>
-            {stopped === undefined && underway > 0n && (
+            {underway > 0n && (
               <Button small busy={busy} onClick={() => run(() => engine().claimChange(origin))}>
                 Ask for it
               </Button>
