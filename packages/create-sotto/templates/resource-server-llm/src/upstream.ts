@@ -113,20 +113,29 @@ export function concealInEvents(key: string | undefined): TransformStream<Uint8A
   });
 }
 
-/** What a payer sees of an event: the upstream's errors may say more than a payer should know, such as its operator's name. */
+/**
+ * What a payer sees of an event: its data only, because comments and errors may say more than a payer should know, such as the
+ * upstream's operator.
+ */
 function shownEvent(event: string): string {
   const data = event
     .split(/\r?\n/)
     .filter((line) => line.startsWith("data:"))
     .map((line) => line.slice("data:".length).trim())
     .join("\n");
-  if (data === DONE) return event;
+  if (data === DONE) return dataEvent(data);
   const { error, choices, usage } = Object(parseJson(data)) as Json;
-  if (isGiven(error)) {
+  if (isGiven(error) || (Array.isArray(choices) && choices.some((choice) => isGiven(Object(choice).error)))) {
     console.error("the upstream failed during a stream");
-    return `data: ${JSON.stringify({ error: FAILED })}\n\n`;
+    return dataEvent(JSON.stringify({ error: FAILED }));
   }
-  return isGiven(choices) || isGiven(usage) ? event : "";
+  return isGiven(choices) || isGiven(usage) ? dataEvent(data) : "";
 }
+
+const dataEvent = (data: string): string =>
+  `${data
+    .split("\n")
+    .map((line) => `data: ${line}`)
+    .join("\n")}\n\n`;
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

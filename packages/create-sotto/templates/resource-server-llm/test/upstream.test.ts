@@ -18,9 +18,18 @@ function passed(...chunks: readonly string[]): Promise<string> {
 }
 
 test("the parts of an answer, its usage and its end pass as they are", async () => {
-  const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } })}\r\n\r\n`;
-  const chunks = [part("ä"), usage, `${part("the last")}data: [DONE]\n\n`];
+  const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } })}`;
+  const chunks = [part("ä"), `${usage}\n\n`, `${part("the last")}data: [DONE]\n\n`];
   assert.equal(await passed(...chunks), chunks.join(""));
+  assert.equal(await passed(part("a"), `${usage}\r\n\r\n`), `${part("a")}${usage}\n\n`);
+});
+
+test("only the data of a part passes", async () => {
+  assert.equal(await passed(`: acme\nid: acme\nevent: acme\n${part("a")}`), part("a"));
+  assert.equal(
+    await passed('data: {"choices":[],\ndata: "usage":{}}\n\n'),
+    'data: {"choices":[],\ndata: "usage":{}}\n\n',
+  );
 });
 
 test("a part that quotes the key conceals it", async () => {
@@ -31,6 +40,7 @@ test("an error inside a stream reaches the payer without the upstream's message"
   for (const error of [
     { error: { message: "acme has no credit" } },
     { error: "acme", choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] },
+    { choices: [{ index: 0, delta: { content: "" }, error: { message: "acme" } }] },
   ]) {
     const text = await passed(part("a"), `event: error\ndata: ${JSON.stringify(error)}\n\n`);
     const shown = JSON.parse(text.slice(part("a").length + "data: ".length));
