@@ -26,6 +26,7 @@ export class Connection {
 
   /** @param request the text of a complete request, latin1 @returns the status; the whole answer has arrived then */
   send(request: string): Promise<number> {
+    if (this.#socket.destroyed) return Promise.reject(new Error("the server closed a connection"));
     return new Promise((settle, fail) => {
       this.#settle = settle;
       this.#fail = fail;
