@@ -124,7 +124,7 @@ export class PrepaidMirror {
       if (kept.kind === "full")
         throw new MirrorError(
           "PREPAID_TERMS_FULL",
-          `this service lists ${MAX_MIRRORED} terms of this wallet and origin, or has them for months of these terms, and takes no more`,
+          `this service lists ${MAX_MIRRORED} terms of this wallet and origin, or keeps so many that share a month with these; it takes no more`,
         );
       if (kept.kind === "conflict")
         throw new MirrorError(
