@@ -58,7 +58,7 @@ export const prepaidKeys: Command = {
     "Never create a second key for a month and value that a signed schedule already has: payers and mirrors refuse it.",
     "Use --extend instead: its keys.json also has the keys in DIR that are still needed, and its schedule.json has only",
     "the new ones. The server then gets the new keys.json and both signed schedules. A receipts.json in DIR is copied, because a",
-    "month has one receipt key too.",
+    "month has one receipt key too: from then on, use only the new folder.",
     "If it is interrupted, the same command finishes it.",
   ],
   async run(context) {

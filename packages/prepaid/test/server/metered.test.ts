@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@sotto/database";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
@@ -769,7 +770,7 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
   });
 });
 
-describe("a store with metered credit that was restored", () => {
+describe("a SQLite store with metered credit", () => {
   let folder: string;
   let server: PrepaidServer | undefined;
   const path = () => join(folder, "tokens.sqlite");
@@ -786,7 +787,25 @@ describe("a store with metered credit that was restored", () => {
   });
   afterEach(close);
 
-  it("signs no second batch for a claim or swap that it forgot", async () => {
+  it("stores a charge after another process locked it, and spends no token for a request that it refused", async () => {
+    await open();
+    const [running, refused] = await buy(server!, 2);
+    const { decision, meter } = await startMetered(server!, running!);
+    meter.add({ input: 1_500 });
+    const lock = new DatabaseSync(path());
+    lock.exec("begin immediate");
+    const ended = end(decision);
+    // Longer than the thread waits for the lock: the charge and the token are in one transaction.
+    expect(told(await showMetered(server!, refused!))).to.equal("402 later");
+    lock.exec("rollback");
+    lock.close();
+    await ended;
+    expect((await claimed(server!, running!)).receipt.receipt).to.include({ charge: 2_000n });
+    await spendMetered(server!, refused!, { input: 500 });
+    expect((await claimed(server!, refused!)).receipt.receipt).to.include({ charge: 1_000n });
+  });
+
+  it("signs no second batch for a claim or swap that it forgot after it was restored", async () => {
     const before = await open();
     const [owned] = await buy(before, 1);
     const fives = await buy(before, 2, { value: 5_000n });
