@@ -1,17 +1,17 @@
-// The server of metered credit, killed at every write: the stores of client and server add up to the unit.
+// The server of metered credit, killed at every write, in both databases: the stores of client and server add up to the unit.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serialize } from "node:v8";
 import { BINDING_SLOT_SECONDS, deriveKeys, encodeShieldedAddress, randomSeed } from "@sotto/protocol";
+import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
-import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
+import { sql } from "kysely";
 import { SEED } from "../../../wallet/test/support/merchant.ts";
 import { prepaidBookOf } from "../../src/client/book.ts";
 import { mergePrepaid } from "../../src/client/merge.ts";
@@ -20,33 +20,39 @@ import { decodeSignedSchedule, encodeSignedTerms } from "../../src/index.ts";
 import { Keyring } from "../../src/server/keyring.ts";
 import { auditStore } from "../../src/server/metered/audit.ts";
 import { PrepaidStore } from "../../src/server/store.ts";
+import { inDatabase } from "../server/support/store.ts";
 import type { KilledServerOrder } from "./support/killed-server.ts";
 import { MeteredWorld, RULE } from "./support/metered-merchant.ts";
 import { ORIGIN } from "./support/world.ts";
 
-/** Where the server dies, in this order, and the state in which it leaves what it was doing. */
-const KILLS = [
-  ["before spend", "not spent"],
-  ["before row", "not spent"],
-  ["before row commit", "not spent"],
-  ["after row commit", "running"],
-  ["before overdue", "running"],
-  ["after overdue", "charged"],
-  ["before charge", "running"],
-  ["before charge commit", "running"],
-  ["after charge commit", "charged"],
-  ["before receipt", "charged"],
-  ["after receipt commit", "charged"],
-  ["before claim", "charged"],
-  ["before claim tick", "charged"],
-  ["before claim commit", "charged"],
-  ["after claim commit", "claimed"],
-  ["before swap-tokens", "not swapped"],
-  ["before swap", "not swapped"],
-  ["before swap tick", "not swapped"],
-  ["before swap commit", "not swapped"],
-  ["after swap commit", "swapped"],
-] as const;
+/** What the server stores at once. */
+interface Step {
+  /** In their order, as killed-at.mjs names them. The last one makes all of them durable. */
+  readonly writes: readonly string[];
+  /** The states in which a kill leaves what the server was doing: before the last write, and after it. */
+  readonly states: readonly [before: string, after: string];
+}
+
+/** In the order of the kills. */
+function stepsOf(isSqlite: boolean): readonly [Step, ...Step[]] {
+  return [
+    // One statement in PostgreSQL.
+    { writes: isSqlite ? ["spend", "row", "row commit"] : ["spend"], states: ["not spent", "running"] },
+    { writes: ["overdue"], states: ["running", "charged"] },
+    { writes: isSqlite ? ["charge", "charge commit"] : ["charge"], states: ["running", "charged"] },
+    { writes: ["receipt", "receipt tick", "receipt commit"], states: ["charged", "charged"] },
+    { writes: ["claim", "claim tick", "claim commit"], states: ["charged", "claimed"] },
+    { writes: ["swap-tokens", "swap", "swap tick", "swap commit"], states: ["not swapped", "swapped"] },
+  ];
+}
+
+const endOf = ({ writes }: Step) => `after ${writes.at(-1)}`;
+
+/** The moments at which the server dies in a step, with the states that it leaves. */
+const killsOf = (step: Step) => [
+  ...step.writes.map((write) => [`before ${write}`, step.states[0]] as const),
+  [endOf(step), step.states[1]] as const,
+];
 
 /** Each wait ends after this time, ms. */
 const LIMIT_MS = 60_000;
@@ -66,30 +72,43 @@ interface Rows {
   readonly swaps: number;
 }
 
-describe("a server of metered credit that is killed", function () {
-  slow(this, "a process for each write");
+overDatabases("a server of metered credit that is killed", EVERY_DATABASE, (newUrl) => {
   let folder: string;
+  let store: string;
   let scene: MeteredWorld;
   let child: ChildProcess;
   let url: string;
-  /** How far the server's clock is ahead of the client's, ms. */
-  let ahead = 0;
-  const store = () => join(folder, "tokens.sqlite");
+  /** How far the clocks of server and database are ahead of this machine's, ms. */
+  let ahead: number;
   const killFile = () => join(folder, "kill");
 
   before(async () => {
-    folder = temporaryFolder("metered-kill");
+    [folder, store] = [temporaryFolder("metered-kill"), await newUrl()];
     scene = await MeteredWorld.open({ seed: SEED, store: new MemoryStore() });
     scene.merchant.server = async ({ method, target, headers, body }) => {
       const sent = method === "GET" ? {} : { body: new Uint8Array(body) };
       return fetch(url + target, { method, headers, ...sent, signal: AbortSignal.timeout(LIMIT_MS) });
     };
+    await setAhead(scene.world.clock() - Date.now());
   });
   after(() => void child?.kill("SIGKILL"));
 
+  async function setAhead(ms: number): Promise<void> {
+    ahead = ms;
+    if (store.startsWith("sqlite:")) return;
+    // The server takes the time from PostgreSQL. With this path, its statements find this function before PostgreSQL's own.
+    await inDatabase(store, async (db) => {
+      const body = sql.lit(`select pg_catalog.clock_timestamp() + interval '${ms} ms'`);
+      await sql`
+        create or replace function public.clock_timestamp() returns timestamptz language sql as ${body}`.execute(db);
+      const name = sql.id(new URL(store).pathname.slice(1));
+      await sql`alter database ${name} set search_path = public, pg_catalog`.execute(db);
+    });
+  }
+
   function orderOf(): KilledServerOrder {
     const { merchant } = scene;
-    const now = scene.world.clock() + ahead;
+    const now = Date.now() + ahead;
     const { wallet, chainId, pool } = merchant.terms[0]!.terms;
     const deployment = { chainId, pool };
     const recipient = deriveKeys(randomSeed(), deployment);
@@ -109,10 +128,10 @@ describe("a server of metered credit that is killed", function () {
         service: "http://127.0.0.1:1/zk",
         chain: { rpcUrls: [], ...deployment },
       },
-      prepaid: { keys, schedules: merchant.schedules, store: `sqlite:${store()}`, guard: join(folder, "guard") },
+      prepaid: { keys, schedules: merchant.schedules, store, guard: join(folder, "guard") },
       metered: { terms: merchant.terms.map(encodeSignedTerms), receiptKeys, maxSeconds: 5 },
       rule: RULE,
-      now,
+      ahead,
     };
   }
 
@@ -132,36 +151,35 @@ describe("a server of metered credit that is killed", function () {
 
   /** The requests that ran are overdue then. */
   async function restart(): Promise<void> {
-    ahead += DEADLINE_MS;
+    await setAhead(ahead + DEADLINE_MS);
     await start();
   }
 
   const isDead = () => child.exitCode !== null || child.signalCode !== null;
 
-  function rows(): Rows {
-    const database = new DatabaseSync(store(), { readOnly: true });
-    try {
-      const count = (query: string) => Number(database.prepare(`select count(*) as n from ${query}`).get()!["n"]);
-      return {
-        running: count("prepaid_metered where state = 'running'"),
-        charged: count("prepaid_metered where state = 'charged' and batch is null"),
-        claimed: count("prepaid_metered where batch is not null"),
-        swaps: count("prepaid_swap"),
+  const rows = () =>
+    inDatabase(store, async (db): Promise<Rows> => {
+      const count = async (query: string) => {
+        const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.raw(query)}`.execute(db);
+        return rows[0]!.n;
       };
-    } finally {
-      database.close();
-    }
-  }
+      return {
+        running: await count("prepaid_metered where state = 'running'"),
+        charged: await count("prepaid_metered where state = 'charged' and batch is null"),
+        claimed: await count("prepaid_metered where batch is not null"),
+        swaps: await count("prepaid_swap"),
+      };
+    });
 
   const request = () => scene.wrap(SETTINGS)(`${ORIGIN}/words`);
   const merge = () => mergePrepaid(scene.merchant.fetch, scene.payer, scene.options(SETTINGS));
 
-  /** Pays and merges until the server dies. @returns the rows before the step in which it died */
+  /** Pays and merges until the server dies. @returns the rows from before */
   async function die(moment: string): Promise<Rows> {
+    const seen = await rows();
     writeFileSync(killFile(), moment);
     for (let i = 0; i < MAX_REQUESTS; i += 1)
       for (const step of [request, merge]) {
-        const seen = rows();
         await step().catch(() => undefined);
         // A charge is stored after its response.
         await sleep(20);
@@ -171,7 +189,7 @@ describe("a server of metered credit that is killed", function () {
   }
 
   async function stateOf(seen: Rows): Promise<string> {
-    const { running, charged, claimed, swaps } = rows();
+    const { running, charged, claimed, swaps } = await rows();
     if (running > 0) return "running";
     if (charged > 0) return "charged";
     if (swaps > seen.swaps) return "swapped";
@@ -184,7 +202,7 @@ describe("a server of metered credit that is killed", function () {
     const paid = await scene.paid();
     const { unspent, underway } = (await scene.listed())!;
     expect([await scene.stop(), underway], title).to.deep.equal([undefined, 0n]);
-    const opened = await PrepaidStore.open({ url: `sqlite:${store()}`, clock: Date.now, onError: () => undefined });
+    const opened = await PrepaidStore.open({ url: store, clock: Date.now, onError: () => undefined });
     try {
       const schedules = scene.merchant.schedules.map((signed) => decodeSignedSchedule(signed).schedule);
       const audit = await auditStore(opened, new Keyring(schedules, undefined).all);
@@ -216,9 +234,10 @@ describe("a server of metered credit that is killed", function () {
 
   it("loses nothing and creates nothing, to the unit, if it is killed at any write", async () => {
     await start();
-    for (const [moment, state] of KILLS) {
+    const steps = stepsOf(store.startsWith("sqlite:"));
+    for (const [moment, state] of steps.flatMap(killsOf)) {
       if (moment.endsWith("overdue")) {
-        await die("after row commit");
+        await die(endOf(steps[0]));
         rmSync(killFile());
         await restart();
       }

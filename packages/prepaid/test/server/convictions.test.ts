@@ -3,7 +3,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { serialize } from "node:v8";
-import { openDatabase } from "@sotto/database";
 import type { Outcome } from "@sotto/resource-server";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
@@ -46,6 +45,7 @@ import {
   TERMS,
 } from "./support/metered.ts";
 import type { DyingOrder } from "./support/metered-process.ts";
+import { inDatabase } from "./support/store.ts";
 
 const account = Account.createRandom();
 const wallet = account.address.toLowerCase() as `0x${string}`;
@@ -74,13 +74,8 @@ overDatabases("a merchant that is checked by its receipts", EVERY_DATABASE, (new
   };
   /** Changes a row behind the server. */
   const change = async ({ token }: Owned, values: UpdateObject<PrepaidSchema, "prepaid_metered">) => {
-    const database = await openDatabase<PrepaidSchema>({ url, name: "test", migrations: {} });
-    try {
-      const nonce = Buffer.from(token.nonce.slice(2), "hex").toString("base64url");
-      await database.db.updateTable("prepaid_metered").set(values).where("nonce", "=", nonce).execute();
-    } finally {
-      await database.close();
-    }
+    const nonce = Buffer.from(token.nonce.slice(2), "hex").toString("base64url");
+    await inDatabase(url, (db) => db.updateTable("prepaid_metered").set(values).where("nonce", "=", nonce).execute());
   };
   beforeEach(async () => {
     url = await newUrl();

@@ -4,7 +4,6 @@ import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDatabase } from "@sotto/database";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
@@ -54,6 +53,7 @@ import {
   swapSignatures,
   TERMS,
 } from "./support/metered.ts";
+import { inDatabase } from "./support/store.ts";
 
 const merchant = await createMerchant({}, METERED_VALUES);
 const DECEMBER = receiptKeyOf(SECRETS[1]!);
@@ -82,14 +82,7 @@ overDatabases("metered credit", EVERY_DATABASE, (newUrl) => {
     for (const one of opened.splice(0)) await one.close();
   };
   /** Runs statements beside the server. */
-  const inStore = async <T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> => {
-    const database = await openDatabase<PrepaidSchema>({ url, name: "test", migrations: {} });
-    try {
-      return await action(database.db);
-    } finally {
-      await database.close();
-    }
-  };
+  const inStore = <T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> => inDatabase(url, action);
   /** Runs an action while the answers to spending commits are lost. */
   const losingAnswers = async <T>(action: () => Promise<T>): Promise<T> => {
     const lost = new Error("the answer was lost");

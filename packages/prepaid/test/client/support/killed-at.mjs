@@ -1,12 +1,14 @@
 // Preloaded with NODE_OPTIONS=--import, also into the thread that spends tokens: kills the process at the write that the file
 // KILL_FILE names, such as "before charge" or "after claim commit". The file is read at each write, so a test can name one at any
-// time.
+// time. In PostgreSQL, "before" is before the statement is sent, and "after" is when its answer has arrived.
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { DatabaseSync } from "node:sqlite";
 
-/** The first that matches counts. Identifiers are quoted in the main thread only, where Kysely writes most statements. */
+/** The first that matches counts. Identifiers are quoted where Kysely writes the statement. */
 const WRITES = [
-  [/^\s*insert into prepaid_token /i, "spend"],
+  // In PostgreSQL, token and row are one statement.
+  [/^\s*(?:insert into prepaid_token |with shown as )/i, "spend"],
   [/^\s*insert into prepaid_metered\s/i, "row"],
   [/^\s*update prepaid_metered set state/i, "charge"],
   [/^update "prepaid_metered" set "state"/i, "overdue"],
@@ -16,10 +18,10 @@ const WRITES = [
   [/^insert into "prepaid_swap"/i, "swap"],
   [/^update "prepaid_progress"/i, "tick"],
 ];
+const BEGIN = /^(?:begin|start transaction)\b/i;
 
-let isInTransaction = false;
-/** The last write of the transaction, without ticks. */
-let last = "";
+/** The last write of each connection's transaction, without ticks; empty before the first. Absent outside transactions. */
+const transactions = new WeakMap();
 
 function at(moment) {
   let named = "";
@@ -31,31 +33,55 @@ function at(moment) {
   if (named === moment) process.kill(process.pid, "SIGKILL");
 }
 
-function around(kind, action) {
-  const name = kind === "tick" ? `${last} tick`.trim() : kind;
-  if (isInTransaction && kind !== "tick") last = kind;
+/** Called before a statement runs. @returns what to call when it has run */
+function starting(connection, sql) {
+  const last = transactions.get(connection);
+  if (BEGIN.test(sql)) return () => transactions.set(connection, "");
+  if (sql === "rollback") return () => transactions.delete(connection);
+  if (sql === "commit") {
+    at(`before ${last} commit`);
+    return () => {
+      transactions.delete(connection);
+      at(`after ${last} commit`);
+    };
+  }
+  const kind = WRITES.find(([pattern]) => pattern.test(sql))?.[1];
+  if (kind === undefined) return () => undefined;
+  const name = kind === "tick" && last !== undefined ? `${last} tick` : kind;
+  if (last !== undefined && kind !== "tick") transactions.set(connection, kind);
   at(`before ${name}`);
-  const result = action();
-  if (!isInTransaction) at(`after ${name}`);
-  return result;
+  return () => {
+    if (last === undefined) at(`after ${name}`);
+  };
 }
 
 const { prepare, exec } = DatabaseSync.prototype;
 DatabaseSync.prototype.exec = function (sql) {
-  if (sql === "begin immediate") last = "";
-  if (sql === "commit") at(`before ${last} commit`);
+  const done = starting(this, sql);
   exec.call(this, sql);
-  if (sql === "begin immediate") isInTransaction = true;
-  if (sql === "commit" || sql === "rollback") isInTransaction = false;
-  if (sql === "commit") at(`after ${last} commit`);
+  done();
 };
 DatabaseSync.prototype.prepare = function (sql, ...rest) {
   const statement = prepare.call(this, sql, ...rest);
-  const kind = WRITES.find(([pattern]) => pattern.test(sql))?.[1];
-  if (kind === undefined) return statement;
   for (const name of ["run", "all", "iterate"]) {
     const execute = statement[name];
-    statement[name] = (...values) => around(kind, () => execute.apply(statement, values));
+    statement[name] = (...values) => {
+      const done = starting(this, sql);
+      const result = execute.apply(statement, values);
+      done();
+      return result;
+    };
   }
   return statement;
+};
+
+const { resolve } = createRequire(import.meta.url);
+const { Client } = createRequire(resolve("@sotto/database"))("pg");
+const { query } = Client.prototype;
+// Kysely passes the text, and takes a promise.
+Client.prototype.query = async function (sql, ...rest) {
+  const done = starting(this, sql);
+  const result = await query.call(this, sql, ...rest);
+  done();
+  return result;
 };

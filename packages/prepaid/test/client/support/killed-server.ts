@@ -16,14 +16,13 @@ export interface KilledServerOrder {
   readonly metered: Omit<MeteredOptions, "prepaid">;
   /** Of every request. */
   readonly rule: MeteredRule;
-  /** Its time when it starts, ms. */
-  readonly now: number;
+  /** How far its clock is ahead of the machine's, ms. */
+  readonly ahead: number;
 }
 
 process.once("disconnect", () => process.exit(0));
 const order = deserialize(Buffer.from(process.env["SERVER_ORDER"]!, "base64")) as KilledServerOrder;
-const began = Date.now();
-const clock = () => order.now + Date.now() - began;
+const clock = () => Date.now() + order.ahead;
 const node = await startPoolNode(clock);
 const tokens = prepaid(order.prepaid);
 const { cap, grain, base, units } = order.rule;
