@@ -26,8 +26,11 @@ function sqlite(): Backend {
 
 /** All suites of a run share one server. Each suite gets an empty database. */
 let shared: Promise<TestPostgres> | undefined;
-// If it did not start, the hooks that needed it have failed.
-after(async () => (await shared?.catch(() => undefined))?.stop());
+after(async function () {
+  slow(this, "a database server writes what it has before it stops");
+  // If it did not start, the hooks that needed it have failed.
+  await (await shared?.catch(() => undefined))?.stop();
+});
 
 function postgres(): Backend {
   return {

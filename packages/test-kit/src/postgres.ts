@@ -152,6 +152,24 @@ async function start(binaries: string, folder: string, user: User | undefined, p
   };
 }
 
+/**
+ * Lets the statements of a database find a clock of its own before PostgreSQL's. Only for connections that are opened later.
+ * @param aheadMs how far it is ahead of PostgreSQL's, ms
+ */
+export async function moveClock(url: string, aheadMs: number): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(`
+      create or replace function public.clock_timestamp() returns timestamptz language sql
+      as $$ select pg_catalog.clock_timestamp() + interval '${Math.round(aheadMs)} ms' $$`);
+    const name = client.escapeIdentifier(new URL(url).pathname.slice(1));
+    await client.query(`alter database ${name} set search_path = public, pg_catalog`);
+  } finally {
+    await client.end();
+  }
+}
+
 /** Waits until the server accepts connections. @throws with its output if it ends instead, or takes too long */
 async function ready(child: ChildProcess, output: readonly string[]): Promise<void> {
   const failed = new AbortController();

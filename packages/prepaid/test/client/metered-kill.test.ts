@@ -8,6 +8,7 @@ import { serialize } from "node:v8";
 import { BINDING_SLOT_SECONDS, deriveKeys, encodeShieldedAddress, randomSeed } from "@sotto/protocol";
 import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
+import { moveClock } from "@sotto/test-kit/postgres";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { MemoryStore } from "@sotto/wallet";
 import { expect } from "chai";
@@ -95,15 +96,8 @@ overDatabases("a server of metered credit that is killed", EVERY_DATABASE, (newU
 
   async function setAhead(ms: number): Promise<void> {
     ahead = ms;
-    if (store.startsWith("sqlite:")) return;
-    // The server takes the time from PostgreSQL. With this path, its statements find this function before PostgreSQL's own.
-    await inDatabase(store, async (db) => {
-      const body = sql.lit(`select pg_catalog.clock_timestamp() + interval '${ms} ms'`);
-      await sql`
-        create or replace function public.clock_timestamp() returns timestamptz language sql as ${body}`.execute(db);
-      const name = sql.id(new URL(store).pathname.slice(1));
-      await sql`alter database ${name} set search_path = public, pg_catalog`.execute(db);
-    });
+    // The server takes the time from PostgreSQL.
+    if (!store.startsWith("sqlite:")) await moveClock(store, ms);
   }
 
   function orderOf(): KilledServerOrder {

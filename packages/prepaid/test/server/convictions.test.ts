@@ -4,7 +4,6 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import type { Outcome } from "@sotto/resource-server";
-import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
@@ -45,7 +44,7 @@ import {
   TERMS,
 } from "./support/metered.ts";
 import type { DyingOrder } from "./support/metered-process.ts";
-import { inDatabase } from "./support/store.ts";
+import { inDatabase, overStores } from "./support/store.ts";
 
 const account = Account.createRandom();
 const wallet = account.address.toLowerCase() as `0x${string}`;
@@ -58,7 +57,7 @@ async function sign(change: Partial<MeteredTerms> = {}): Promise<SignedMeteredTe
 }
 const signed = await sign();
 
-overDatabases("a merchant that is checked by its receipts", EVERY_DATABASE, (newUrl) => {
+overStores("a merchant that is checked by its receipts", (newUrl) => {
   let url: string;
   let folder: string;
   let home: DeadHome;

@@ -1,7 +1,6 @@
 // Attacks on the endpoints and the meter of metered credit: nobody gains a unit, and what is refused leaves the store as it was.
 import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
-import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { mutate, type Sample } from "@sotto/test-kit/mutations";
 import { Random } from "@sotto/test-kit/random";
@@ -33,12 +32,13 @@ import {
   swap,
   swapBody,
 } from "./support/metered.ts";
+import { overStores } from "./support/store.ts";
 
 const merchant = await createMerchant({}, METERED_VALUES);
 const TABLES = ["prepaid_token", "prepaid_metered", "prepaid_swap", "prepaid_pack", "prepaid_closed"];
 const statusOf = ({ status, code }: Answer) => (code === undefined ? String(status) : `${status} ${code}`);
 
-overDatabases("attacks on metered credit", EVERY_DATABASE, (newUrl) => {
+overStores("attacks on metered credit", (newUrl) => {
   let url: string;
   let folder: string;
   let server: PrepaidServer;

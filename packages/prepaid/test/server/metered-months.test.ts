@@ -1,6 +1,5 @@
 // Metered credit at the end of a month: which keys sign change, and until when it can be claimed.
 import { join } from "node:path";
-import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { createMerchant, openServer, type PrepaidServer, told } from "./support/merchant.ts";
@@ -18,6 +17,7 @@ import {
   spendMetered,
   swap,
 } from "./support/metered.ts";
+import { overStores } from "./support/store.ts";
 
 const merchant = await createMerchant({}, METERED_VALUES);
 const statusOf = ({ status, code }: Answer) => (code === undefined ? String(status) : `${status} ${code}`);
@@ -26,7 +26,7 @@ const END = Date.UTC(2027, 0, 1);
 /** From then on, the keys of December sign their change. */
 const LAST_WEEK = END - 7 * 86_400_000;
 
-overDatabases("metered credit at the end of a month", EVERY_DATABASE, (newUrl) => {
+overStores("metered credit at the end of a month", (newUrl) => {
   let server: PrepaidServer;
   beforeEach(async () => {
     const guard = join(temporaryFolder("months"), "guard");

@@ -20,7 +20,6 @@ import { CIRCUITS, deriveKeys, encryptAmount, packCiphertext, randomScalar, rand
 import { CheckFailed, type CheckUnavailable, type PaywallRequest } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
-import { EVERY_DATABASE, overDatabases } from "@sotto/test-kit/databases";
 import { eventually } from "@sotto/test-kit/eventually";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode, expectRejected } from "@sotto/test-kit/rejection";
@@ -67,12 +66,24 @@ import {
   WALLET,
 } from "./support/merchant.ts";
 import { startPoolNode } from "./support/pool-node.ts";
+import { overStores } from "./support/store.ts";
 
 const NEXT_EPOCH = Date.UTC(2027, 0, 1);
 const merchant = await createMerchant();
 const WRITES = /^\s*(?:with|insert|update|delete)/i;
 
-overDatabases("prepaid tokens", EVERY_DATABASE, (newUrl) => {
+overStores("the clock of a test's store", (newUrl) => {
+  it("is at the time of the tests, whatever the time is", async () => {
+    const store = await PrepaidStore.open({ url: await newUrl(), clock: () => NOW, onError: () => undefined });
+    try {
+      expect(await store.now()).to.be.within(NOW, NOW + 3_600_000);
+    } finally {
+      await store.end();
+    }
+  });
+});
+
+overStores("prepaid tokens", (newUrl) => {
   let url: string;
   let server: PrepaidServer;
   const opened: PrepaidServer[] = [];
