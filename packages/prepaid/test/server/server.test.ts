@@ -73,7 +73,7 @@ const merchant = await createMerchant();
 const WRITES = /^\s*(?:with|insert|update|delete)/i;
 
 overStores("the clock of a test's store", (newUrl) => {
-  it("is at the time of the tests, whatever the time is", async () => {
+  it("shows the time of the tests, whenever they run", async () => {
     const store = await PrepaidStore.open({ url: await newUrl(), clock: () => NOW, onError: () => undefined });
     try {
       expect(await store.now()).to.be.within(NOW, NOW + 3_600_000);
