@@ -65,9 +65,9 @@ export async function preparePack(
   const parts: PrepaidPack[] = [];
   let made = 0;
   do {
-    if (made > 0) await pause();
     parts.push(preparePrepaidPack(secret, key, origin, Math.min(PART, count - made), first + made, version));
     made += PART;
+    await pause();
   } while (made < count);
   const request = new Uint8Array(count * PREPAID_KEY_BYTES);
   for (const [i, part] of parts.entries()) request.set(part.request, i * PART * PREPAID_KEY_BYTES);
@@ -78,11 +78,11 @@ async function finishParts(parts: readonly PrepaidPack[], response: Uint8Array):
   const tokens: PrepaidToken[] = [];
   let offset = 0;
   for (const [i, part] of parts.entries()) {
-    if (i > 0) await pause();
     // The last part takes the rest, so that it rejects a response that is too long.
     const end = i === parts.length - 1 ? response.length : offset + part.request.length;
     tokens.push(...part.finish(response.subarray(offset, end)));
     offset = end;
+    await pause();
   }
   return tokens;
 }
