@@ -68,7 +68,10 @@ describe("POST /settle holds the request of a client that follows only the inter
    * Waits until the relayer has sent the payment. The relayer first waits briefly for other payments: at most two
    * seconds on the service's clock, but longer in real time on a busy machine. The tests measure from here.
    */
-  const sent = async ({ logged }: TestService, pass: (ms: number) => Promise<void>) => {
+  const sent = async (service: TestService, pass: (ms: number) => Promise<void>) => {
+    const { logged } = service;
+    // Otherwise the two seconds can pass before the payment is queued, and it waits for ever.
+    await untilHeld(service, 1);
     for (let passed = 0; !logged.some((line) => line.includes('"kind":"settle"')); passed += 20)
       await (passed < 2_000 ? pass(20) : sleep(20));
   };
