@@ -70,7 +70,7 @@ describe("POST /settle holds the request of a client that follows only the inter
    */
   const sent = async (service: TestService, pass: (ms: number) => Promise<void>) => {
     const { logged } = service;
-    // Otherwise the two seconds can pass before the payment is queued, and it waits for ever.
+    // Otherwise the two seconds can pass before the payment is queued. It would not be sent then.
     await untilHeld(service, 1);
     for (let passed = 0; !logged.some((line) => line.includes('"kind":"settle"')); passed += 20)
       await (passed < 2_000 ? pass(20) : sleep(20));
