@@ -68,7 +68,7 @@ export interface CommandSet {
    * @sotto/client is before them. Several sets can list the same one: its first place counts.
    */
   readonly methods?: readonly PayingMethod[] | undefined;
-  /** Lists what was charged in these ways to pay; `payments` shows it beside the payments. */
+  /** Lists what merchants charged in these ways to pay. The command `payments` shows it beside the payments. */
   readonly charges?: Charges | undefined;
 }
 

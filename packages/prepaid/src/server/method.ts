@@ -124,7 +124,7 @@ export function createPrepaid(options: PrepaidOptions, { onQuery, onOpen }: Prep
 }
 
 const HEADER = PREPAID_HEADER.toLowerCase();
-/** The tokens that a method has opened: those that are not closed, and by paywall. */
+/** What a method has opened: all that is not closed, and the part of each paywall. */
 interface Opened {
   readonly opened: ReadonlySet<Prepaid>;
   readonly byCore: WeakMap<PaywallCore, Prepaid>;

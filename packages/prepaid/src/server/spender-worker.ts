@@ -99,7 +99,7 @@ function openWriter(file: string) {
     insertMetered.run(keyId, nonce, cap, rule, method, target, epoch, changeEpoch, now + durationMs, holder);
     return true;
   };
-  // As MeteredStore.update does in PostgreSQL.
+  // The same condition as in MeteredStore.update.
   const updateMetered = database.prepare(`
     update prepaid_metered set state = ?1, units = ?2, charge = ?3
     where key_id = ?4 and nonce = ?5 and holder = ?6

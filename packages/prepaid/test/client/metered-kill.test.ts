@@ -26,7 +26,7 @@ import type { KilledServerOrder } from "./support/killed-server.ts";
 import { MeteredWorld, RULE } from "./support/metered-merchant.ts";
 import { ORIGIN } from "./support/world.ts";
 
-/** What the server stores at once. */
+/** Writes that become durable together. */
 interface Step {
   /** In their order, as killed-at.mjs names them. The last one makes all of them durable. */
   readonly writes: readonly string[];
