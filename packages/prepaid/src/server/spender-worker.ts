@@ -33,18 +33,11 @@ export interface ChargeOrder {
   readonly now: number;
 }
 
-export interface ChargeAnswer {
-  /** Whether it was stored, for each update. Undefined if the database failed. */
-  readonly stored?: readonly boolean[];
-  /** Why the database failed. */
-  readonly failure?: string;
-}
-
-/** Each list has one entry for each token. */
-export interface SpendAnswer {
+export interface OrderAnswer {
+  /** Whether each token is signed. Empty for charges. */
   readonly signed: readonly boolean[];
-  /** Whether this order spent the token. Undefined without a database, or if it failed. */
-  readonly spent?: readonly boolean[];
+  /** Whether this order spent each token, or stored each update. Undefined without a database, or if it failed. */
+  readonly done?: readonly boolean[];
   /** Why the database failed. */
   readonly failure?: string;
 }
@@ -76,7 +69,7 @@ function read({ tokens, holder, metered: { now, spends } = { now: 0, spends: [] 
   });
 }
 
-/** The changes of an order. */
+/** What an order changes. */
 type Work = { readonly tokens: readonly Token[] } | ChargeOrder;
 
 function openWriter(file: string) {
@@ -133,23 +126,20 @@ function rollBack(database: DatabaseSync): void {
 
 let write: ReturnType<typeof openWriter> | undefined;
 
-const isEmpty = (order: Work): boolean => "tokens" in order && !order.tokens.some(({ isSigned }) => isSigned);
+const isEmpty = (work: Work): boolean => "tokens" in work && !work.tokens.some(({ isSigned }) => isSigned);
 
-/** The answer to an order. @param done undefined without a database */
-function answerOf(order: Work, done: readonly boolean[] | undefined): SpendAnswer | ChargeAnswer {
-  if (!("tokens" in order)) return { ...(done && { stored: done }) };
-  return { signed: order.tokens.map(({ isSigned }) => isSigned), ...(done && { spent: done }) };
-}
-
-carryOut((orders: readonly (SpendOrder | ChargeOrder)[]): (SpendAnswer | ChargeAnswer)[] => {
+carryOut((orders: readonly (SpendOrder | ChargeOrder)[]): OrderAnswer[] => {
   const works = orders.map((order): Work => ("updates" in order ? order : { tokens: read(order) }));
-  if (path === undefined || works.every(isEmpty)) return works.map((work) => answerOf(work, undefined));
+  const answers = works.map((work) => ({
+    signed: "tokens" in work ? work.tokens.map(({ isSigned }) => isSigned) : [],
+  }));
+  if (path === undefined || works.every(isEmpty)) return answers;
   try {
     write ??= openWriter(path);
     const done = write(works);
-    return works.map((work, i) => answerOf(work, done[i]));
+    return answers.map((answer, i) => ({ ...answer, done: done[i]! }));
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
-    return works.map((work) => ({ ...answerOf(work, undefined), failure }));
+    return answers.map((answer) => ({ ...answer, failure }));
   }
 });

@@ -8,7 +8,7 @@ import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { Batches } from "./batches.ts";
 import type { Key } from "./keyring.ts";
 import type { ChargeUpdate } from "./metered/store.ts";
-import type { ChargeAnswer, ChargeOrder, SpendAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
+import type { ChargeOrder, OrderAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
 import type { PrepaidStore, Spend } from "./store.ts";
 import { Thread } from "./thread.ts";
 import { spendId } from "./token-id.ts";
@@ -47,7 +47,7 @@ export class Spender {
   readonly #store: PrepaidStore;
   readonly #clock: () => number;
   readonly #onError: (error: unknown) => void;
-  readonly #thread: Thread<SpendOrder | ChargeOrder, SpendAnswer | ChargeAnswer>;
+  readonly #thread: Thread<SpendOrder | ChargeOrder, OrderAnswer>;
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#spendBatch(batch));
   /** Ids of the tokens of failed batches that are not restored yet, and how many batches they were in. */
   readonly #unsettled = new Map<string, number>();
@@ -89,9 +89,9 @@ export class Spender {
    */
   async update(updates: readonly ChargeUpdate[]): Promise<readonly boolean[]> {
     if (this.#store.file === undefined) return this.#store.metered.update(updates);
-    const { stored, failure } = (await this.#thread.run({ updates, now: this.#clock() })) as ChargeAnswer;
-    if (stored === undefined) throw new Error(failure);
-    return stored;
+    const { done, failure } = await this.#thread.run({ updates, now: this.#clock() });
+    if (done === undefined) throw new Error(failure);
+    return done;
   }
 
   /** Resolves once every token that waits is spent, refused or restored. */
@@ -104,25 +104,25 @@ export class Spender {
 
   async #spendBatch(batch: readonly Waiting[]): Promise<void> {
     const holder = `${this.#id}.${++this.#orders}`;
-    let answer: SpendAnswer;
+    let answer: OrderAnswer;
     try {
       const tokens = batch.map(({ header }) => header).join("");
       const spends = batch.map(({ spend }) => spend.metered);
       const metered = spends.some((one) => one !== undefined) ? { now: this.#clock(), spends } : undefined;
-      answer = (await this.#thread.run({ tokens, holder, metered })) as SpendAnswer;
+      answer = await this.#thread.run({ tokens, holder, metered });
     } catch (cause) {
       // The thread may have spent them before it ended.
       if (this.#store.file !== undefined) this.#restoreAll(batch, holder);
       for (const { fail } of batch) fail(new CheckUnavailable("VERIFIER_FAILED", 2, cause));
       return;
     }
-    const { signed, spent, failure } = answer;
+    const { signed, done, failure } = answer;
     for (const [i, { fail }] of batch.entries()) if (!signed[i]) fail(new CheckFailed("PREPAID_SIGNATURE"));
     const valid = batch.filter((_, i) => signed[i]);
     if (valid.length === 0) return;
     try {
       if (failure !== undefined) throw new Error(failure);
-      const isSpent = spent === undefined ? await this.#insert(valid, holder) : spent.filter((_, i) => signed[i]);
+      const isSpent = done === undefined ? await this.#insert(valid, holder) : done.filter((_, i) => signed[i]);
       await this.#settle(valid, isSpent, holder);
     } catch (cause) {
       // The statement may have been committed although its answer was lost.
