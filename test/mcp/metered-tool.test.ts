@@ -15,11 +15,11 @@ import {
   type PrepaidOptions,
   prepaid,
 } from "@sotto/prepaid/client";
+import { meteredBy } from "@sotto/prepaid/server";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { eventually } from "@sotto/test-kit/eventually";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
-import { priceOf } from "@sotto/test-world/metered-price";
 import { WORDS } from "@sotto/test-world/metered-server";
 import { payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
@@ -324,7 +324,7 @@ describe("a tool with a metered price", function () {
   it("refuses to register a tool whose price is not in the signed terms", async () => {
     const { paywall } = tools;
     const register = (name: string, changes: object = {}) => {
-      const price = priceOf({ ...WORDS, ...changes });
+      const price = meteredBy({ ...WORDS, ...changes });
       paidTool(new McpServer({ name: "other", version: "1.0.0" }), name, { paywall, price }, () => said("never"));
     };
     register("write");

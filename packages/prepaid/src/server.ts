@@ -4,7 +4,7 @@ export { PrepaidServerError, type PrepaidServerErrorCode } from "./server/errors
 export type { MeteredTotals } from "./server/metered/audit.ts";
 export type { MeteredOptions } from "./server/metered/config.ts";
 export { type MeteredMethod, meteredCredit, type PaidMetered } from "./server/metered/method.ts";
-export { type MeteredPrice, metered, type UnitPrice } from "./server/metered/price.ts";
+export { type MeteredPrice, metered, meteredBy, type UnitPrice } from "./server/metered/price.ts";
 export { type PaidToken, type PrepaidMethod, prepaid } from "./server/method.ts";
 export { meterOpenAiStream, type OpenAiStreamOptions } from "./server/openai-stream.ts";
 export type { PrepaidOptions } from "./server/options.ts";

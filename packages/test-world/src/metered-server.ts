@@ -7,13 +7,12 @@ import { join } from "node:path";
 import { createMeteredTerms, type MeteredFiles } from "@sotto/local/merchant/metered-terms";
 import { createPrepaidKeys, type PrepaidFiles, type TypedDataSigner } from "@sotto/local/merchant/prepaid-keys";
 import { type MeteredRule, type MeteredTerms, meteredValues } from "@sotto/prepaid";
-import { meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
+import { meteredBy, meteredCredit, type PrepaidMethod, prepaid } from "@sotto/prepaid/server";
 import type { PaymentMethod, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import express from "express";
 import { type Merchant, openMerchant } from "./merchant.ts";
-import { priceOf } from "./metered-price.ts";
 import { type LoggedRequest, logRequest, tablesIn } from "./seen.ts";
 import type { WorldPlace } from "./wallets.ts";
 
@@ -107,7 +106,7 @@ export async function openMeteredServer(
   const paywall = sotto({
     ...options,
     origin,
-    price: priceOf(WORDS),
+    price: meteredBy(WORDS),
     store: `sqlite:${join(folder, "payments.sqlite")}`,
     methods: [tokens, credit],
     onEvent: (event) => events.push(event),

@@ -9,11 +9,11 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { createToolPaywall, paidTool, type ToolPaywall } from "@sotto/mcp/paid-tool";
 import type { MeteredRule } from "@sotto/prepaid";
+import { meteredBy } from "@sotto/prepaid/server";
 import type { Meter, Payment, PaywallEvent } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { openMerchant } from "@sotto/test-world/merchant";
-import { priceOf } from "@sotto/test-world/metered-price";
 import { createCredit, WORDS } from "@sotto/test-world/metered-server";
 import type { World } from "@sotto/test-world/wallets";
 import { z } from "zod";
@@ -80,7 +80,7 @@ export async function openMeteredTools(world: World): Promise<MeteredTools> {
       paidTool(
         server,
         name,
-        { paywall, price: priceOf(rule), inputSchema: { words: z.number().int() } },
+        { paywall, price: meteredBy(rule), inputSchema: { words: z.number().int() } },
         async ({ words }, extra, payment) => {
           tools.ran.push({ tool: name, payment: payment!, meta: { ...extra._meta } });
           const { meter } = payment!;

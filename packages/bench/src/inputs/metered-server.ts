@@ -1,10 +1,9 @@
 // A server for `pnpm bench metered`: `/metered/N` charges for N words, `/single` costs as much as they cost at most, and `/unpaid`
 // is the same route without a paywall.
 import { once } from "node:events";
-import { type MeteredOptions, meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
+import { type MeteredOptions, meteredBy, meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
-import { priceOf } from "@sotto/test-world/metered-price";
 import express from "express";
 import { serveOrder } from "./child-server.ts";
 import { RULE } from "./metered-rule.ts";
@@ -24,7 +23,7 @@ await serveOrder<MeteredServerOrder>(async ({ port, options, tokens, credit }) =
   const paywall = sotto({
     ...options,
     price: RULE.cap,
-    routes: [{ path: "/metered/*", method: "GET", price: priceOf(RULE) }],
+    routes: [{ path: "/metered/*", method: "GET", price: meteredBy(RULE) }],
     methods: [method, meteredCredit({ ...credit, prepaid: method })],
   });
   await paywall.ready;

@@ -9,7 +9,7 @@ import {
   ruleOfRequest,
   type WireSignedMeteredTerms,
 } from "@sotto/prepaid";
-import { metered } from "@sotto/prepaid/server";
+import { meteredBy } from "@sotto/prepaid/server";
 import type { Quote } from "@sotto/resource-server";
 
 /**
@@ -46,16 +46,13 @@ export function signedPrices(
   const prices = signed.flatMap((each) => {
     const { terms } = decodeSignedTerms(each);
     const rule = ruleOfRequest(terms, { method: "POST", target: path });
-    return rule === undefined ? [] : [{ months: meteredEpochs(terms), rule, quote: quoteOf(rule) }];
+    return rule === undefined ? [] : [{ months: meteredEpochs(terms), rule, quote: meteredBy(rule) }];
   });
   const find = () => prices.find(({ months }) => months.includes(epochOf(now())));
   if (find() === undefined) throw new Error(`the prices that are signed for ${epochOf(now())} have no POST ${path}`);
   // After the last signed month, the paywall offers no change until the server starts again.
   return () => find() ?? prices.at(-1)!;
 }
-
-const quoteOf = ({ cap, grain, base, units }: MeteredRule): Quote =>
-  metered({ cap, grain, base, units: Object.fromEntries(units.map(({ name, ...price }) => [name, price])) });
 
 /** How many tokens of output the cap still pays after a prompt. */
 export function outputLeft(rule: MeteredRule, input: number): number {

@@ -58,6 +58,10 @@ export function metered(price: MeteredPrice): Quote {
   return quote;
 }
 
+/** The price of a route whose signed terms have this rule. @throws PaywallError INVALID_OPTION */
+export const meteredBy = ({ cap, grain, base, units }: MeteredRule): Quote =>
+  metered({ cap, grain, base, units: Object.fromEntries(units.map(({ name, ...unit }) => [name, unit])) });
+
 /**
  * The rule of a metered price; undefined for another price.
  * @param decimals of the pool's token

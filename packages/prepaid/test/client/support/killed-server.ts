@@ -6,7 +6,7 @@ import { createPaywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import type { MeteredRule } from "../../../src/index.ts";
 import type { MeteredOptions } from "../../../src/server/metered/config.ts";
-import { metered, meteredCredit, prepaid } from "../../../src/server.ts";
+import { meteredBy, meteredCredit, prepaid } from "../../../src/server.ts";
 import type { ServerOptions } from "../../server/support/merchant.ts";
 import { startPoolNode } from "../../server/support/pool-node.ts";
 
@@ -25,11 +25,9 @@ const order = deserialize(Buffer.from(process.env["SERVER_ORDER"]!, "base64")) a
 const clock = () => Date.now() + order.ahead;
 const node = await startPoolNode(clock);
 const tokens = prepaid(order.prepaid);
-const { cap, grain, base, units } = order.rule;
-const price = metered({ cap, grain, base, units: Object.fromEntries(units.map(({ name, ...unit }) => [name, unit])) });
 const paywall = await createPaywall({
   ...order.options,
-  routes: [{ path: "/*", method: "GET", price }],
+  routes: [{ path: "/*", method: "GET", price: meteredBy(order.rule) }],
   chain: { ...order.options.chain, rpcUrls: [node.url] },
   methods: [tokens, meteredCredit({ ...order.metered, prepaid: tokens })],
   clock,
