@@ -1,7 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
-import { concatBytes, fail } from "@sotto/protocol/extend";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { concatBytes, decodeBase64url, encodeBase64url, fail } from "@sotto/protocol/extend";
 
 /** Size of an Ed25519 secret and of a public key, bytes. */
 export const ED25519_KEY_BYTES = 32;

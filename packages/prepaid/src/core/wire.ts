@@ -1,7 +1,6 @@
 // What client and server of prepaid tokens must write alike: paths, the purchase's target, the request header.
 import { hexToBytes } from "@sotto/protocol";
-import { describe, fail } from "@sotto/protocol/extend";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, describe, encodeBase64url, fail } from "@sotto/protocol/extend";
 import { PREPAID_PACK_SIZES } from "./pack.ts";
 import { decodePrepaidToken, encodePrepaidToken, PREPAID_TOKEN_BYTES, type PrepaidToken } from "./token.ts";
 

@@ -3,8 +3,17 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertAmount, type Bytes32, bytesToHex, hexToBytes, isBytes } from "@sotto/protocol";
-import { assertObject, assertText, describe, fail, parseAmount, readStrictJson, recode } from "@sotto/protocol/extend";
-import { decodeBase64url, encodeBase64url } from "../base64url.ts";
+import {
+  assertObject,
+  assertText,
+  decodeBase64url,
+  describe,
+  encodeBase64url,
+  fail,
+  parseAmount,
+  readStrictJson,
+  recode,
+} from "@sotto/protocol/extend";
 import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES } from "../ed25519.ts";
 import { laterEpoch } from "../epoch.ts";
 import { PREPAID_KEY_BYTES } from "../key.ts";

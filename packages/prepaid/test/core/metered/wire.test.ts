@@ -1,9 +1,9 @@
 import { SottoError } from "@sotto/protocol";
+import { decodeBase64url, encodeBase64url } from "@sotto/protocol/extend";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { expectCode } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import fc from "fast-check";
-import { decodeBase64url, encodeBase64url } from "../../../src/core/base64url.ts";
 import {
   changeClaimOf,
   changeEpochAt,

@@ -1,5 +1,5 @@
 // base64url on every platform, without padding: each sequence of bytes has exactly one text.
-import { fail } from "@sotto/protocol/extend";
+import { fail } from "./errors.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** The value of each character, by character code. */

@@ -1,0 +1,52 @@
+// `@sotto/origins`: sets of notes that descend from accepted deposits, their heads, logs and claims. It runs in browsers and in Node,
+// without I/O and without a clock.
+export {
+  assertBitmap,
+  CHUNK_BYTES,
+  CHUNK_LEAVES,
+  CHUNK_LEVELS,
+  chunksOf,
+  countShared,
+  hasBit,
+  setBit,
+} from "./core/bitmap.ts";
+export { decodeClaim, encodeClaim, type OriginClaim, type WireClaim } from "./core/claim.ts";
+export {
+  decodeHead,
+  encodeHead,
+  headDigest,
+  MAX_HEAD_BYTES,
+  type OriginHead,
+  type SignedHead,
+  SLOT_SECONDS,
+  signHead,
+  type WireHead,
+  ZERO_BYTES,
+} from "./core/head.ts";
+export {
+  decodeOriginHeader,
+  encodeOriginHeader,
+  MAX_ORIGIN_HEADER_LENGTH,
+  MAX_SHOWN_ORIGINS,
+  ORIGIN_HEADER,
+  type ShownOrigin,
+} from "./core/header.ts";
+export { chainLine, decodeEntry, encodeEntry, LOG_START, type LogEntry, MAX_ENTRY_BYTES } from "./core/log.ts";
+export { decodeManifest, encodeManifest, type ListedChunk, manifestBytes, sha256Hex } from "./core/manifest.ts";
+export { type Chunk, type LeafAt, MaskTree, rootOfChunks } from "./core/mask-tree.ts";
+export {
+  bitmapPath,
+  CLAIMS_PATH,
+  ENTRIES_PER_PACK,
+  HEAD_PATH,
+  HEADS_PER_PACK,
+  headPackPath,
+  logPackPath,
+  MAX_CLAIMS,
+  manifestPath,
+  policyPath,
+} from "./core/publication.ts";
+export { type HeadFacts, nextHead, type Publication } from "./core/publish.ts";
+export { ROOT_GRACE_SECONDS, RootHistory } from "./core/root-history.ts";
+export { type OriginSet, parseSet, parseSetName, setId } from "./core/set.ts";
+export { type EntryProblem, SetState } from "./core/set-state.ts";
