@@ -47,6 +47,6 @@ export {
   policyPath,
 } from "./core/publication.ts";
 export { type HeadFacts, nextHead, type Publication } from "./core/publish.ts";
-export { ROOT_GRACE_SECONDS, RootHistory } from "./core/root-history.ts";
+export { ROOT_GRACE_SECONDS, type RootedHead, RootHistory } from "./core/root-history.ts";
 export { type OriginSet, parseSet, parseSetName, setId } from "./core/set.ts";
 export { type EntryProblem, SetState } from "./core/set-state.ts";

@@ -20,7 +20,7 @@ export type LogEntry =
       readonly claim: OriginClaim;
     }
   | {
-      /** The chain was reorganized: judgements of leaves from this one on no longer count. */
+      /** The chain was reorganized: judgements of leaves from this one on, and roots of heads that cover it, no longer count. */
       readonly type: "reorg";
       readonly leaf: number;
     };

@@ -118,6 +118,7 @@ export class SetState {
   apply(entry: LogEntry): void {
     if (entry.type === "claim") this.#claim(entry.claim);
     else if (entry.type === "reorg") {
+      this.roots.forget(entry.leaf);
       for (const leaf of this.#accepted.keys()) if (leaf >= entry.leaf) this.#accepted.delete(leaf);
       for (const leaf of this.#deposits.keys()) if (leaf >= entry.leaf) this.mask.set(leaf, false);
     } else {
