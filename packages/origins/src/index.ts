@@ -1,6 +1,14 @@
 // `@sotto/origins`: sets of notes that descend from accepted deposits, their heads, logs and claims. It runs in browsers and in Node,
 // without I/O and without a clock.
 export {
+  type AuditCode,
+  type AuditReport,
+  type AuditSource,
+  auditSet,
+  type Contradiction,
+  contradictEachOther,
+} from "./core/audit.ts";
+export {
   assertBitmap,
   CHUNK_BYTES,
   CHUNK_LEAVES,

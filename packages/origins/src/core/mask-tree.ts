@@ -63,6 +63,22 @@ export class MaskTree {
     for (let leaf = leaves; leaf < first + CHUNK_LEAVES; leaf += 1) this.set(leaf, false);
   }
 
+  /** The tree of the leaves before this one: itself if it has no others. */
+  upTo(leaves: number): MaskTree {
+    const chunk = Math.floor(leaves / CHUNK_LEAVES);
+    const beyond = (index: number): boolean =>
+      this.#chunks[index]!.bitmap.some(
+        (bits, byte) => bits >> Math.max(0, leaves - index * CHUNK_LEAVES - 8 * byte) !== 0,
+      );
+    if (!this.#chunks.some((_, index) => index >= chunk && beyond(index))) return this;
+    const tree = new MaskTree(this.#leafAt, this.#permutation);
+    tree.#chunks = this.#chunks.map((open) => ({ ...open }));
+    const last = tree.#chunks[chunk];
+    if (last !== undefined) last.bitmap = last.bitmap.slice();
+    tree.truncate(leaves);
+    return tree;
+  }
+
   /**
    * Replaces a chunk.
    * @param root the chunk's root if it is known; it is taken as right

@@ -16,6 +16,7 @@ export type HeadFacts = Omit<OriginHead, "number" | "previous" | "maskRoot" | "m
 
 /**
  * Signs the next head of a set.
+ * @param mask may have leaves that wait for their append: the head covers those of the pool's tree
  * @param previous the newest head; undefined for the first
  * @param secret the curator's private key, 32 bytes
  * @throws SottoError INVALID_ARGUMENT
@@ -26,14 +27,15 @@ export function nextHead(
   previous: OriginHead | undefined,
   secret: Uint8Array,
 ): Publication {
-  const chunks = mask.chunks(facts.leaves);
+  const covered = mask.upTo(facts.leaves);
+  const chunks = covered.chunks(facts.leaves);
   const manifest = encodeManifest(chunks);
   const hash: Bytes32 = sha256Hex(manifest);
   const head: OriginHead = {
     ...facts,
     number: previous === undefined ? 0 : previous.number + 1,
     previous: previous === undefined ? ZERO_BYTES : headDigest(previous),
-    maskRoot: mask.root,
+    maskRoot: covered.root,
     manifest: hash,
   };
   const files = new Map([[manifestPath(hash), manifest]]);

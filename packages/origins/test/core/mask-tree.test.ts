@@ -62,6 +62,23 @@ describe("the mask tree", () => {
     assert.equal(mask.root, roots[0]);
   });
 
+  it("covers only the leaves that the pool's tree has", () => {
+    const far = (index: number) => BigInt(index + 1);
+    for (const size of [0, 1, 7, 8, 9, 63, CHUNK_LEAVES - 1, CHUNK_LEAVES, CHUNK_LEAVES + 9]) {
+      const [before, all] = [new MaskTree(far), new MaskTree(far)];
+      for (const index of [0, 6, 7, 8, 62, 63, CHUNK_LEAVES - 1, CHUNK_LEAVES, CHUNK_LEAVES + 8]) {
+        all.set(index, true);
+        if (index < size) before.set(index, true);
+      }
+      const root = all.root;
+      const covered = all.upTo(size);
+      assert.equal(covered.root, before.root, `${size} leaves`);
+      assert.deepEqual(covered.chunks(size), before.chunks(size));
+      assert.equal(all.root, root, "the tree itself stays");
+      assert.equal(all.upTo(2 * CHUNK_LEAVES), all);
+    }
+  });
+
   it("is the same over several chunks, with the prover's kernel, and from published chunks", async () => {
     const size = 2 * CHUNK_LEAVES + 5;
     const far = (index: number) => BigInt(index + 1);
