@@ -66,6 +66,7 @@ export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService
 export { normalizeServiceUrl } from "./service/url.ts";
 export { MemoryStore } from "./store/memory.ts";
 export { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "./store/store.ts";
+export type { GroupOf, MixOption, NoteChoice } from "./wallet/apart.ts";
 export type {
   CashedOut,
   CashOutOptions,
@@ -97,11 +98,12 @@ export {
   type PaymentRequest,
   parsePaymentRequest,
 } from "./wallet/payment-request.ts";
-export type { PrepareRequest } from "./wallet/prepare.ts";
+export type { PrepareOptions, PrepareRequest } from "./wallet/prepare.ts";
 export { MAX_PREPARED, type PreparedTerms } from "./wallet/prepared.ts";
+export type { ProveNoteOptions } from "./wallet/prove-note.ts";
 export type { SearchOptions } from "./wallet/search.ts";
 export { splitAmount } from "./wallet/select.ts";
-export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
+export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote, WalletSpend } from "./wallet/state.ts";
 export { type Received, type Spent, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
 export { type ViewingKeysOptions, viewingKeysOf } from "./wallet/viewing-keys.ts";
 export { describeWaiting, type Waiting, type WaitingWallet, waitingOf } from "./wallet/waiting.ts";

@@ -97,12 +97,12 @@ const OUTDATED = ["EXPIRED", "UNKNOWN_ROOT"];
  *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
 export async function cashOut(core: WalletCore, options: CashOutOptions): Promise<CashedOut> {
-  const { recipient: to, amount, all = false, fee, validFor, ...rest } = Object(options) as CashOutOptions;
+  const { recipient: to, amount, all = false, fee, validFor, mix, ...rest } = Object(options) as CashOutOptions;
   if ((amount === undefined) !== all)
     throw new WalletError("INVALID_OPTION", "give either amount, the base units that the recipient receives, or all");
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit");
   const recipient = parseAddress(to, "recipient");
-  const request = { recipient, ...(fee && { fee }), ...(validFor !== undefined && { validFor }) };
+  const request = { recipient, mix, ...(fee && { fee }), ...(validFor !== undefined && { validFor }) };
   const terms = { ...parseWithdrawalTerms(core, recipient, amount ?? 1n, request), leaveNothing: all };
   const cashing = cashingOf(core, rest);
   core.prover();

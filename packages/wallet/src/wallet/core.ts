@@ -28,6 +28,7 @@ import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import { NoteGroups } from "./apart.ts";
 import { ClaimedIds } from "./claimed-ids.ts";
 import type { PoolInfo } from "./connect.ts";
 import type { FundingRecord } from "./funding-record.ts";
@@ -39,7 +40,7 @@ import { ProofQueue } from "./proof-queue.ts";
 import { type SearchOptions, search } from "./search.ts";
 import type { Funds } from "./select.ts";
 import { assertSignals } from "./signals.ts";
-import { type Balance, balanceOf, statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
+import { type Balance, balanceOf, fundsOf, statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
 
 /** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> &
@@ -93,6 +94,7 @@ export class WalletCore {
   readonly lock = new Lock();
   readonly proofs = new ProofQueue();
   readonly prepared = new PreparedPayments(this);
+  readonly groups = new NoteGroups();
   readonly fundings = new ClaimedIds(
     (id) => new WalletError("DEPOSIT_IN_PROGRESS", "another call is working on this deposit", { id }),
   );
@@ -211,12 +213,7 @@ export class WalletCore {
 
   /** The notes that can be selected for a payment, and the amount that cannot be yet. */
   funds(): Funds<WalletNote> {
-    const notes = this.notes();
-    const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");
-    return {
-      spendable: notes.filter(({ state }) => state === "spendable"),
-      waiting: waiting.reduce((total, { amount }) => total + amount, 0n),
-    };
+    return fundsOf(this.notes());
   }
 
   /** The inputs of a payment from this note, proved on this tree. */
@@ -281,9 +278,13 @@ export class WalletCore {
   }
 
   /** Proves `statement` and checks that the proof has its public signals. @returns eight decimal words */
-  async prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
-    const prove = () => this.prover().prove(circuit, statement.input, { signal });
-    const { proof, publicSignals } = await this.proofs.now(prove);
+  prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
+    return this.proofs.now(() => this.proveNow(circuit, statement, signal));
+  }
+
+  /** As `prove`, beside the queue of proofs. */
+  async proveNow(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
+    const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, { signal });
     assertSignals(circuit, publicSignals, statement.publicSignals);
     return proof;
   }

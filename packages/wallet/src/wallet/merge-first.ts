@@ -1,6 +1,7 @@
 import { delay } from "@sotto/chain";
 import { assertAmount } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
+import type { MixOption, NoteChoice } from "./apart.ts";
 import { parseCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
@@ -21,7 +22,7 @@ export interface AutoMerge {
 }
 
 /** Options of a payment. */
-export interface PayOptions extends ScanOptions {
+export interface PayOptions extends ScanOptions, NoteChoice, MixOption {
   /**
    * Merges notes first in two cases: no single note is large enough (default: MERGE_REQUIRED), or every sufficient note
    * was shown to another recipient or service by an unsettled payment (default: it pays from such a note).
@@ -38,26 +39,27 @@ export async function payMerging(
   core: WalletCore,
   request: PaymentRequest,
   auto: AutoMerge,
-  options: ScanOptions,
+  { mix, ...options }: Omit<PayOptions, "merge">,
 ): Promise<Payment> {
   const { amount } = parsePaymentRequest(request);
   if (typeof auto?.submit !== "function") throw new WalletError("INVALID_OPTION", "merge.submit must be a function");
   const timeout = parseCount(auto.timeout ?? 600_000, "merge.timeout", 0);
   const interval = parseCount(auto.interval ?? 3_000, "merge.interval", 1);
+  const scanning = { onProgress: options.onProgress, signal: options.signal };
   const fee = auto.fee ? { fee: auto.fee } : {};
   const mergeFee = assertAmount(auto.fee?.amount ?? 0n, "merge.fee.amount");
   for (;;) {
     let shown: unknown;
     try {
-      return await pay(core, request, { ...options, mergeFee });
+      return await pay(core, request, { ...options, mix, mergeFee });
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "MERGE_REQUIRED") throw error;
       shown = error.details["shown"];
     }
     const merged =
       typeof shown === "number"
-        ? await renew(core, shown, fee, options)
-        : await merge(core, { target: amount, ...fee }, options);
+        ? await renew(core, shown, fee, scanning)
+        : await merge(core, { target: amount, mix, ...fee }, { ...scanning, only: options.only });
     const submitted = auto.submit(merged);
     await (typeof shown === "number" ? submitted.catch(notRenewed(shown)) : submitted);
     await untilSpendable(core, merged, timeout, interval, options.signal);

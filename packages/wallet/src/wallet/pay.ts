@@ -3,6 +3,7 @@ import { type PaymentInputs, prepareRange, type WireBundle, withResource } from 
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
+import { type MixOption, type NoteChoice, selectApart } from "./apart.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
 import { assertPayable, type CheckedPayment, type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
@@ -35,8 +36,8 @@ export interface Payment {
 /** Maximum seconds by which the clock may be behind the chain, so that a proof stays valid for at least two minutes. */
 const MAX_LAG = 60;
 
-/** The fee of a merge; only for `payMerging`. */
-interface Choice extends ScanOptions {
+interface Choice extends ScanOptions, NoteChoice, MixOption {
+  /** The fee of a merge; only for `payMerging`. */
   mergeFee?: bigint;
 }
 
@@ -56,12 +57,14 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     core.closing.signal.throwIfAborted();
     options.signal?.throwIfAborted();
     // An exposed note must be spent first, so a prepared payment of another note waits.
-    const taken = isExposedFor(core, checked) ? undefined : core.prepared.take(checked, request.note);
+    const taken = isExposedFor(core, checked)
+      ? undefined
+      : core.prepared.take(checked, request.note, chosenBy(core, checked, options));
     if (taken === undefined) {
       core.loadProver(PAYMENT_CIRCUITS);
       await core.scan(options);
     }
-    const note = taken?.note ?? choose(core, request, checked, options.mergeFee);
+    const note = taken?.note ?? choose(core, request, checked, options);
     const { recipient, service, resourceUrl } = checked;
     try {
       const record: PaymentRecord = {
@@ -120,17 +123,40 @@ function isExposedFor(core: WalletCore, { amount }: CheckedPayment): boolean {
   return core.funds().spendable.some((note) => note.amount >= amount && isExposed(note, core.view));
 }
 
+/** Whether a payment with this choice may spend a note that was prepared for it. */
+function chosenBy(core: WalletCore, { amount }: CheckedPayment, { prefer, only }: NoteChoice) {
+  return (prepared: FoundNote): boolean => {
+    const { spendable } = core.funds();
+    const isAllowed = (note: WalletNote) => (only?.(note) ?? true) && note.amount >= amount;
+    const allowed = spendable.filter(isAllowed);
+    const preferred = prefer === undefined ? [] : allowed.filter(prefer);
+    return (preferred.length > 0 ? preferred : allowed).some(({ leafIndex }) => leafIndex === prepared.leafIndex);
+  };
+}
+
 /**
  * Selects the note to pay from: an exposed one, or else preferably one that was shown only to the same recipient and
  * service.
  */
-function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: CheckedPayment, mergeFee?: bigint) {
+function choose(
+  core: WalletCore,
+  { note: asked }: PaymentRequest,
+  checked: CheckedPayment,
+  { mergeFee, prefer, only, mix = false }: Choice,
+) {
   const { journal } = core;
   const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
   const unseen = (note: FoundNote) => isUnseen(journal, note, audience);
-  const funds = only(core.funds(), asked);
-  const exposed = funds.spendable.filter((each) => each.amount >= checked.amount && isExposed(each, core.view));
-  const note = selectPaymentNote(exposed.length > 0 ? { ...funds, spendable: exposed } : funds, checked.amount, unseen);
+  const wanted = prefer === undefined ? [] : [(each: WalletNote) => unseen(each) && prefer(each), unseen, prefer];
+  const select = (all: Funds<WalletNote>) => {
+    const funds = reduce(all, asked);
+    const exposed = funds.spendable.filter((each) => each.amount >= checked.amount && isExposed(each, core.view));
+    const usable = exposed.length > 0 ? { ...funds, spendable: exposed } : funds;
+    return selectPaymentNote(usable, checked.amount, ...wanted, unseen);
+  };
+  // Groups matter only to the merge that several notes would need.
+  const isOneEnough = core.funds().spendable.some((each) => each.amount >= checked.amount && (only?.(each) ?? true));
+  const note = selectApart(core, { mix: mix || isOneEnough, only }, select);
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;
   const { leafIndex } = note;
@@ -140,7 +166,7 @@ function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: Chec
 }
 
 /** The funds reduced to a single spendable note. */
-function only(funds: Funds<WalletNote>, leafIndex: number | undefined): Funds<WalletNote> {
+function reduce(funds: Funds<WalletNote>, leafIndex: number | undefined): Funds<WalletNote> {
   if (leafIndex === undefined) return funds;
   return { ...funds, spendable: funds.spendable.filter((note) => note.leafIndex === leafIndex) };
 }

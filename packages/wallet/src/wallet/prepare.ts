@@ -1,7 +1,8 @@
 import { readBlock } from "@sotto/chain";
 import { prepareRange } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import type { ScanOptions, WalletCore } from "./core.ts";
+import { type NoteChoice, selectApart } from "./apart.ts";
+import type { WalletCore } from "./core.ts";
 import { assertPayable, type CheckedTerms, type PaymentRequest, parsePaymentTerms } from "./payment-request.ts";
 import { MAX_SLOT_AGE_SECONDS, type PreparedTerms, termsText } from "./prepared.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
@@ -18,11 +19,17 @@ export type PrepareRequest = Omit<PaymentRequest, "resourceUrl" | "id">;
  */
 const SLOT_SECONDS = 120;
 
+/** Options of a prepared payment. */
+export interface PrepareOptions extends NoteChoice {
+  /** Stops preparing. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Prepares a payment. @throws WalletError FUNDS_NOT_READY, INSUFFICIENT_FUNDS, MERGE_REQUIRED, ADDRESS_ENDED */
 export async function prepare(
   core: WalletCore,
   request: PrepareRequest,
-  { signal }: ScanOptions,
+  { signal, ...choice }: PrepareOptions,
 ): Promise<PreparedTerms> {
   const checked = parsePaymentTerms(request);
   assertPayable(checked, core.options.clock());
@@ -31,7 +38,7 @@ export async function prepare(
     throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare payments: it has no `prepare`");
   const begun = await core.lock.run(async () => {
     await core.scan({ signal });
-    return begin(core, checked, request.note);
+    return begin(core, checked, request.note, choice);
   }, signal);
   const { inputs, range, note, slot } = begun;
   try {
@@ -53,9 +60,11 @@ export async function prepare(
 }
 
 /** Selects note and root, and prepares the statements. Marks the note as busy. */
-async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined) {
+async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined, { prefer, only }: NoteChoice) {
   const { slot, append } = await slotRoot(core);
-  const note = selectPaymentNote(fundsOf(core, checked, append.size, asked), checked.amount);
+  const usable = (notes: Funds<WalletNote>) =>
+    selectPaymentNote(usableOf(core, notes, checked, append.size, asked), checked.amount, ...(prefer ? [prefer] : []));
+  const note = selectApart(core, { mix: true, only }, usable);
   const { address, amount, lowerBound, upperBound } = checked;
   const tree = core.tree.at(core.sync.ledger, append);
   // The resource and the time are replaced when the payment is made.
@@ -67,14 +76,14 @@ async function begin(core: WalletCore, checked: CheckedTerms, asked: number | un
 }
 
 /** The notes in the tree of this size that nobody else has seen and no other preparation uses. */
-function fundsOf(
+function usableOf(
   core: WalletCore,
+  { spendable, waiting }: Funds<WalletNote>,
   { recipient, service }: CheckedTerms,
   size: number,
   asked: number | undefined,
 ): Funds<WalletNote> {
   const audience = { shieldedAddress: recipient.shieldedAddress, service };
-  const { spendable, waiting } = core.funds();
   const usable = spendable.filter(
     (note) =>
       note.leafIndex < size &&

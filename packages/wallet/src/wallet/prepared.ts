@@ -92,8 +92,13 @@ export class PreparedPayments {
    * Takes the prepared payment with exactly these terms, so that no other payment can use it. The caller journals the
    * payment, and then finishes or discards it.
    * @param leafIndex the note to pay from; default: any
+   * @param isChosen whether the payment may spend the note
    */
-  take(checked: CheckedTerms, leafIndex: number | undefined): TakenPayment | undefined {
+  take(
+    checked: CheckedTerms,
+    leafIndex: number | undefined,
+    isChosen: (note: FoundNote) => boolean,
+  ): TakenPayment | undefined {
     this.sweep();
     const terms = termsText(checked);
     const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
@@ -101,7 +106,8 @@ export class PreparedPayments {
       ({ terms: own, note }) =>
         own === terms &&
         (leafIndex === undefined || note.leafIndex === leafIndex) &&
-        isUnseen(this.#core.journal, note, audience),
+        isUnseen(this.#core.journal, note, audience) &&
+        isChosen(note),
     );
     if (found !== undefined) this.#states.delete(found);
     return found;

@@ -22,16 +22,17 @@ const ascending = <N extends Note>(notes: readonly N[]): N[] =>
 
 /**
  * Selects the note for a payment: the smallest sufficient one, so that large notes remain for large payments.
- * @param preferred notes that are selected before all others
+ * @param preferences kinds of notes that are selected before all others, the most wanted first
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED if only several notes together suffice
  */
 export function selectPaymentNote<N extends Note>(
   funds: Funds<N>,
   amount: bigint,
-  preferred: (note: N) => boolean = () => true,
+  ...preferences: readonly ((note: N) => boolean)[]
 ): N {
   const enough = ascending(funds.spendable).filter((note) => note.amount >= amount);
-  const found = enough.find(preferred) ?? enough[0];
+  const found =
+    preferences.map((isPreferred) => enough.find(isPreferred)).find((note) => note !== undefined) ?? enough[0];
   if (found !== undefined) return found;
   assertFunds(funds, amount);
   const largest = ascending(funds.spendable).at(-1)!;

@@ -1,8 +1,9 @@
 import type { Block } from "@sotto/chain";
 import { MAX_CLOCK_SKEW_MS } from "@sotto/protocol";
 import type { Ledger } from "../scan/ledger.ts";
-import type { FoundNote } from "../scan/notes.ts";
+import type { FoundNote, FoundSpend } from "../scan/notes.ts";
 import { type Attempt, type Journal, type JournalRecord, lastDeadline } from "./journal.ts";
+import type { Funds } from "./select.ts";
 
 /**
  * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may
@@ -14,6 +15,12 @@ export type NoteState = "pending" | "queued" | "held" | "spendable" | "spending"
 export interface WalletNote extends FoundNote {
   /** Its state at the last scan. */
   state: NoteState;
+}
+
+/** A spend of one of the wallet's notes, as of the last scan. */
+export interface WalletSpend extends FoundSpend {
+  /** Whether its block has the configured confirmations. */
+  confirmed: boolean;
 }
 
 /** Token base units. `total` is spendable + held + queued + pending. */
@@ -88,6 +95,15 @@ export function isExposed({ nullifier }: FoundNote, view: View): boolean {
   return spendsOf(view, nullifier).some(
     (record) => record.attempts.some(({ proved }) => proved) && isOpen(record, view) && isReleased(record, view),
   );
+}
+
+/** The notes that can be selected for a payment, and the amount of those that cannot be yet. */
+export function fundsOf(notes: readonly WalletNote[]): Funds<WalletNote> {
+  const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");
+  return {
+    spendable: notes.filter(({ state }) => state === "spendable"),
+    waiting: waiting.reduce((total, { amount }) => total + amount, 0n),
+  };
 }
 
 export function balanceOf(notes: readonly WalletNote[]): Balance {

@@ -1,12 +1,21 @@
-import type { ChainSource } from "@sotto/chain";
+import type { Block, ChainSource } from "@sotto/chain";
 import type { DepositRequest } from "@sotto/chain/ethers";
-import { deriveKeys, type Month, type ViewingKeys, type WalletKeys } from "@sotto/protocol";
+import {
+  type CircuitName,
+  deriveKeys,
+  type Month,
+  type SpendableNote,
+  type Statement,
+  type ViewingKeys,
+  type WalletKeys,
+} from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { assertSeed } from "../seed.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import type { GroupOf } from "./apart.ts";
 import {
   type CashedOut,
   type CashOutOptions,
@@ -34,12 +43,13 @@ import { type PayOptions, payMerging } from "./merge-first.ts";
 import { PAYMENT_CIRCUITS, type Payment, pay, payAgain } from "./pay.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "./payment-list.ts";
 import type { PaymentRequest } from "./payment-request.ts";
-import { type PrepareRequest, prepare } from "./prepare.ts";
+import { type PrepareOptions, type PrepareRequest, prepare } from "./prepare.ts";
 import type { PreparedTerms } from "./prepared.ts";
+import { type ProveNoteOptions, proveNote } from "./prove-note.ts";
 import { makeReceipt, type ReceiptOptions } from "./receipt.ts";
 import type { SearchOptions } from "./search.ts";
 import { isUnseen } from "./shown.ts";
-import { type Balance, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
+import { type Balance, type PaymentStatus, statusOf, type WalletNote, type WalletSpend } from "./state.ts";
 import { type ViewingKeysOptions, viewingKeysOf } from "./viewing-keys.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
@@ -118,6 +128,11 @@ export class Wallet {
     return this.#core.finality;
   }
 
+  /** The newest block with the configured confirmations at the last scan; undefined before the first scan. */
+  get confirmed(): Block | undefined {
+    return this.#core.sync.confirmed;
+  }
+
   /** Number of the newest block at the last scan. */
   get height(): number {
     return this.#core.height;
@@ -181,6 +196,49 @@ export class Wallet {
   /** All notes as of the last scan, including spent ones. */
   notes(): WalletNote[] {
     return this.#core.notes();
+  }
+
+  /** All spends of the wallet's notes on chain as of the last scan. A payment has one, a withdrawal or merge one for each note. */
+  spends(): WalletSpend[] {
+    const { ledger, confirmed } = this.#core.sync;
+    const final = confirmed?.number ?? -1;
+    return [...ledger.spends.values()].map((spend) => ({ ...spend, confirmed: spend.blockNumber <= final }));
+  }
+
+  /** The commitment at a position of the pool's tree or queue, as of the last scan; undefined if there is none. */
+  leafAt(leafIndex: number): bigint | undefined {
+    return this.#core.sync.ledger.leaves[leafIndex];
+  }
+
+  /** Number of leaves that the blocks up to `block` have queued; undefined if the last scan did not reach it. */
+  leavesUntil(block: number): number | undefined {
+    return this.#core.sync.ledger.leavesUntil(block);
+  }
+
+  /**
+   * Makes a proof about one of the wallet's notes, spent or not, for code that extends the wallet. The proof is checked to have
+   * the statement's public signals.
+   * @param prepare makes the statement. The note has its spending key: use it in the statement's private input only
+   * @returns eight decimal words
+   * @throws WalletError INVALID_OPTION if the wallet has no such note, or no prover, PROOF_MISMATCH, WALLET_CLOSED; the errors of
+   *   `prepare` and of the prover; the signal's reason
+   */
+  proveNote<C extends CircuitName>(
+    leafIndex: number,
+    circuit: C,
+    prepare: (note: SpendableNote) => Statement<C>,
+    options: ProveNoteOptions = {},
+  ): Promise<string[]> {
+    return proveNote(this.#core, leafIndex, circuit, prepare, options);
+  }
+
+  /**
+   * Keeps notes of different groups apart from now on: merges, withdrawals and exits spend notes of one group only, unless the
+   * caller consents (`mix`). Payments spend one note anyway. For code that extends the wallet; the store does not remember it.
+   * @returns ends it
+   */
+  keepApart(groupOf: GroupOf): () => void {
+    return this.#core.groups.add(groupOf);
   }
 
   /**
@@ -258,7 +316,8 @@ export class Wallet {
 
   /**
    * Makes a payment and proves it. Send its bundle to a service, or its `settle` to the chain.
-   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG, ADDRESS_ENDED
+   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, NOTES_APART, CLOCK_WRONG,
+   *   ADDRESS_ENDED
    */
   pay(request: PaymentRequest, { merge: auto, ...options }: PayOptions = {}): Promise<Payment> {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
@@ -269,9 +328,9 @@ export class Wallet {
    * `pay` with exactly these terms then takes a few milliseconds. The prepared payment stays in the prover's
    * memory. It is wiped after use, when it is outdated, and in any case within four minutes. A wallet has at most four.
    * @throws WalletError INVALID_OPTION if the prover cannot prepare, FUNDS_NOT_READY if no note is old enough,
-   *   INSUFFICIENT_FUNDS, MERGE_REQUIRED; SottoError PREPARE_UNSUPPORTED; the signal's reason
+   *   INSUFFICIENT_FUNDS, MERGE_REQUIRED, NOTES_APART; SottoError PREPARE_UNSUPPORTED; the signal's reason
    */
-  prepare(request: PrepareRequest, options: ScanOptions = {}): Promise<PreparedTerms> {
+  prepare(request: PrepareRequest, options: PrepareOptions = {}): Promise<PreparedTerms> {
     return prepare(this.#core, request, options);
   }
 
@@ -289,17 +348,17 @@ export class Wallet {
     return this.#core.lock.run(() => this.#core.journal.discard(id));
   }
 
-  /** Merges up to eight notes into one. */
+  /** Merges up to eight notes of a group into one. @throws WalletError NOTES_APART */
   merge(request: MergeRequest = {}, options: ScanOptions = {}): Promise<Withdrawal> {
     return merge(this.#core, request, options);
   }
 
-  /** Withdraws tokens from the pool. */
+  /** Withdraws tokens from the pool. @throws WalletError NOTES_APART */
   withdraw(request: WithdrawalRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdraw(this.#core, request, options);
   }
 
-  /** Withdraws the eight largest notes completely, even if the pool has no room for another note. */
+  /** Withdraws the eight largest notes of a group completely, even if the pool has no room for another note. */
   exit(request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return exit(this.#core, request, options);
   }
@@ -308,7 +367,7 @@ export class Wallet {
    * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
    * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal instead of making another
    * one.
-   * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG,
+   * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, NOTES_APART, CLOCK_WRONG,
    *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT (call again); ServiceClientError; ChainError; the signal's reason
    */
   cashOut(options: CashOutOptions): Promise<CashedOut> {

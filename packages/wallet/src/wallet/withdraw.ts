@@ -3,6 +3,7 @@ import { assertAmount, parseAddress, prepareWithdrawal, type WithdrawalInputs } 
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
+import { type MixOption, type NoteChoice, selectApart } from "./apart.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
 import type { Attempt, WithdrawalRecord } from "./journal.ts";
@@ -40,7 +41,7 @@ export interface Withdrawal {
   digest: string;
 }
 
-export interface StartOptions extends ScanOptions {
+export interface StartOptions extends ScanOptions, Pick<NoteChoice, "only"> {
   /** Called with the record of a new withdrawal; returns the record to write. */
   onBegin?: (record: WithdrawalRecord) => WithdrawalRecord;
 }
@@ -51,36 +52,36 @@ export async function withdraw(
   request: WithdrawalRequest,
   options: StartOptions = {},
 ): Promise<Withdrawal> {
-  const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
+  const { recipient, amount, mix, ...rest } = Object(request) as WithdrawalRequest;
   const terms = parseWithdrawalTerms(core, parseAddress(recipient, "recipient"), amount, rest);
   if (amount === 0n)
     throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit; to merge notes, use merge");
   const select = (funds: Funds<WalletNote>) => selectWithdrawalNotes(funds, terms.amount);
   // The receiving account is public, so a note with a shown nullifier would link it to the earlier recipient.
-  return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), options);
+  return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), { ...options, mix });
 }
 
 /**
- * Withdraws the eight largest notes completely. It makes no change note, so it works even if the pool's tree or queue
+ * Withdraws the eight largest notes of a group completely. It makes no change note, so it works even if the pool's tree or queue
  * is full; the chain shows that nothing was left. Repeat it until the wallet is empty. Nothing is sent.
  */
 export async function exit(core: WalletCore, request: ExitRequest, options: StartOptions = {}): Promise<Withdrawal> {
-  const { recipient, ...rest } = Object(request) as ExitRequest;
+  const { recipient, mix, ...rest } = Object(request) as ExitRequest;
   // The amount is known only after the notes are selected; 1 is a placeholder for the recipient's check.
   const terms = { ...parseWithdrawalTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
-  return start(core, terms, (funds) => selectExitNotes(funds, terms.fee), options);
+  return start(core, terms, (funds) => selectExitNotes(funds, terms.fee), { ...options, mix });
 }
 
 /** Merges up to eight notes into one. Only the fee leaves the pool. Nothing is sent. */
 export async function merge(
   core: WalletCore,
   request: MergeRequest = {},
-  options: ScanOptions = {},
+  options: StartOptions = {},
 ): Promise<Withdrawal> {
-  const { target, ...rest } = Object(request) as MergeRequest;
+  const { target, mix, ...rest } = Object(request) as MergeRequest;
   const terms = parseWithdrawalTerms(core, ZeroAddress, 0n, rest);
   const least = target === undefined ? undefined : assertAmount(target, "target");
-  return start(core, terms, (funds) => selectMergeNotes(funds, terms.fee, least), options);
+  return start(core, terms, (funds) => selectMergeNotes(funds, terms.fee, least), { ...options, mix });
 }
 
 /**
@@ -101,7 +102,7 @@ export async function renew(
     if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} is not spendable now`);
     return [note];
   };
-  return start(core, terms, select, options);
+  return start(core, terms, select, { ...options, mix: true });
 }
 
 /**
@@ -127,12 +128,12 @@ async function start(
   core: WalletCore,
   asked: WithdrawalTerms,
   select: (funds: Funds<WalletNote>) => WalletNote[],
-  { onBegin = (record) => record, ...options }: StartOptions,
+  { onBegin = (record) => record, mix, only, ...options }: StartOptions & MixOption,
 ): Promise<Withdrawal> {
   core.loadProver([CIRCUIT]);
   const begun = await core.lock.run(async () => {
     await core.scan(options);
-    const notes = select(core.funds());
+    const notes = selectApart(core, { mix, only }, select);
     const terms = asked.leaveNothing ? { ...asked, amount: totalOf(notes.map(({ amount }) => amount)) } : asked;
     const record: WithdrawalRecord = {
       kind: "withdrawal",

@@ -1,6 +1,7 @@
 import { assertAmount, parseAddress } from "@sotto/protocol";
 import { ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
+import type { MixOption } from "./apart.ts";
 import { parseCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 
@@ -13,7 +14,7 @@ export interface Fee {
 }
 
 /** A withdrawal of an amount, with change. */
-export interface WithdrawalRequest {
+export interface WithdrawalRequest extends MixOption {
   /** Address that receives the tokens. */
   recipient: string;
   /** Base units that the recipient receives, without the fee. */
@@ -28,7 +29,7 @@ export interface WithdrawalRequest {
 }
 
 /** A merge of notes into one. */
-export interface MergeRequest {
+export interface MergeRequest extends MixOption {
   /** Minimum base units of the merged note. Default: any. */
   target?: bigint | undefined;
   /** Fee of the submitter, subtracted from the merged note. Default: none. */
@@ -38,7 +39,7 @@ export interface MergeRequest {
 }
 
 /** A withdrawal of whole notes, without change. */
-export interface ExitRequest {
+export interface ExitRequest extends MixOption {
   /** Address that receives the notes' whole value, less the fee. */
   recipient: string;
   /** Fee of the submitter, subtracted from the value. Default: none. */
