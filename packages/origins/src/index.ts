@@ -20,6 +20,15 @@ export {
 } from "./core/bitmap.ts";
 export { decodeClaim, encodeClaim, type OriginClaim, type WireClaim } from "./core/claim.ts";
 export {
+  checkEvidence,
+  decodeEvidence,
+  type EvidenceCheck,
+  encodeEvidence,
+  MAX_EVIDENCE_BYTES,
+  type OriginEvidence,
+  type ShownNote,
+} from "./core/evidence.ts";
+export {
   decodeHead,
   encodeHead,
   headDigest,
@@ -42,6 +51,7 @@ export {
 export { chainLine, decodeEntry, encodeEntry, LOG_START, type LogEntry, MAX_ENTRY_BYTES } from "./core/log.ts";
 export { decodeManifest, encodeManifest, type ListedChunk, manifestBytes, sha256Hex } from "./core/manifest.ts";
 export { type Chunk, type LeafAt, MaskTree, rootOfChunks } from "./core/mask-tree.ts";
+export { nullifiersOf } from "./core/nullifiers.ts";
 export {
   bitmapPath,
   CLAIMS_PATH,

@@ -4,6 +4,7 @@ import type { PermuteMany } from "@sotto/protocol";
 import type { OriginClaim } from "./claim.ts";
 import type { LogEntry } from "./log.ts";
 import { type LeafAt, MaskTree } from "./mask-tree.ts";
+import { nullifiersOf } from "./nullifiers.ts";
 import { RootHistory } from "./root-history.ts";
 
 /** An event that spent notes, and the notes that it made. */
@@ -77,8 +78,7 @@ export class SetState {
       }
       const made = event.type === "settled" ? 2 : event.commitment === 0n ? 0 : 1;
       const outputs = Array.from({ length: made }, (_, i) => event.leafIndex + i);
-      const nullifiers =
-        event.type === "settled" ? [event.nullifier] : event.nullifiers.filter((value) => value !== 0n);
+      const nullifiers = nullifiersOf(event);
       const spend = { nullifiers, outputs, time: event.timestamp, blockNumber };
       this.#spends.push(spend);
       if (made > 0) this.#leaves.push({ first: event.leafIndex, blockNumber });
