@@ -48,7 +48,16 @@ export {
   ORIGIN_HEADER,
   type ShownOrigin,
 } from "./core/header.ts";
-export { chainLine, decodeEntry, encodeEntry, LOG_START, type LogEntry, MAX_ENTRY_BYTES } from "./core/log.ts";
+export {
+  type ClaimEntry,
+  chainLine,
+  decodeEntry,
+  encodeEntry,
+  type LeafEntry,
+  LOG_START,
+  type LogEntry,
+  MAX_ENTRY_BYTES,
+} from "./core/log.ts";
 export { decodeManifest, encodeManifest, type ListedChunk, manifestBytes, sha256Hex } from "./core/manifest.ts";
 export { type Chunk, type LeafAt, MaskTree, rootOfChunks } from "./core/mask-tree.ts";
 export { nullifiersOf } from "./core/nullifiers.ts";

@@ -86,7 +86,7 @@ function parseJson(text: string): unknown {
 
 /** What a check of evidence needs. */
 export interface EvidenceCheck {
-  /** The set that was asked for. The evidence must be of this set, whatever it says itself. */
+  /** The set that was asked for. The evidence must be of this set, even if it names another. */
   readonly set: OriginSet;
   /** Verifies a claim's proof. */
   verify(claim: OriginClaim): Promise<boolean>;
@@ -129,7 +129,7 @@ function rootProblem({ claim, head: { head }, next }: ShownNote, set: OriginSet,
   if (claim.maskRoot !== head.maskRoot) return "its proof is for another root than its head's";
   if (next !== undefined && (setId(next.head) !== setId(set) || next.head.previous !== headDigest(head)))
     return "the next head does not follow its head";
-  // Whoever leaves the next head out shows only that the root was the newest at its own time.
+  // A payer that leaves the next head out shows only that the root was the newest at its own time.
   const newest = next?.head.time ?? head.time;
   return newest > time - ROOT_GRACE_SECONDS ? undefined : "its root was replaced before the note was spent";
 }

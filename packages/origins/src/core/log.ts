@@ -6,24 +6,27 @@ import { assertInteger, assertObject, concatBytes, fail, recode } from "@sotto/p
 import { decodeClaim, encodeClaim, type OriginClaim } from "./claim.ts";
 import { ZERO_BYTES } from "./head.ts";
 
+/**
+ * An entry about leaves. accept, refuse: the judgement of the deposit at this leaf; its last one counts. reorg: the chain was
+ * reorganized, so judgements of leaves from this one on, and roots of heads that cover it, no longer count.
+ */
+export interface LeafEntry {
+  /** What it says. */
+  readonly type: "accept" | "refuse" | "reorg";
+  /** Index of the leaf, 0 to 2^30 - 1. */
+  readonly leaf: number;
+}
+
+/** An entry with a claim. A nullifier has at most one. */
+export interface ClaimEntry {
+  /** What it says. */
+  readonly type: "claim";
+  /** The claim, whose proof the curator verified. */
+  readonly claim: OriginClaim;
+}
+
 /** An entry of a set's log. */
-export type LogEntry =
-  | {
-      /** The deposit at this leaf is accepted from now on, or refused: the last judgement of a leaf counts. */
-      readonly type: "accept" | "refuse";
-      /** Index of the deposit's note, 0 to 2^30 - 1. */
-      readonly leaf: number;
-    }
-  | {
-      /** A proof of origin. A nullifier has at most one. */
-      readonly type: "claim";
-      readonly claim: OriginClaim;
-    }
-  | {
-      /** The chain was reorganized: judgements of leaves from this one on, and roots of heads that cover it, no longer count. */
-      readonly type: "reorg";
-      readonly leaf: number;
-    };
+export type LogEntry = LeafEntry | ClaimEntry;
 
 /** Maximum size of an entry as a line of the log, bytes. */
 export const MAX_ENTRY_BYTES = 1_024;

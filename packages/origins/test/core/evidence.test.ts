@@ -74,7 +74,7 @@ describe("evidence of an origin", () => {
     assert.deepEqual(await problems(read, { events: [event] }), []);
   });
 
-  it("is wrong for another set, whatever it says itself", async () => {
+  it("is wrong for another set, even if it names the right one", async () => {
     const [head] = heads(1, { ...set, curator: other.curator } as OriginSet, other.secret) as [SignedHead];
     await expectProblem(/another set/u, { notes: [note(5n, head)], time: START });
     const renamed = heads(1, { ...set, name: "dirty" })[0]!;
