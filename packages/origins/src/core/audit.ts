@@ -188,6 +188,8 @@ class Audit {
       this.#state.apply(entry);
     }
     if (head.log !== this.#log) contradict("WRONG_LOG", "its log is not the published one");
+    else if (head.claims !== this.#state.claims)
+      contradict("WRONG_LOG", `its log has ${this.#state.claims} claims, not ${head.claims}`);
   }
 
   /** Judgements that a later reorganization voids are about deposits that are no longer on the chain. */

@@ -36,6 +36,8 @@ export interface OriginHead extends OriginSet {
   readonly manifest: Bytes32;
   /** Number of entries of the set's log from which the mask follows. */
   readonly entries: number;
+  /** How many of them are claims. Each names one spent note, so a wallet knows how many of the set's notes can still be its own. */
+  readonly claims: number;
   /** Value of the log's hash chain after these entries. */
   readonly log: Bytes32;
   /** SHA-256 of the policy: the text that says what the curator accepts. */
@@ -68,6 +70,7 @@ const FIELDS: StructFields = [
   { name: "maskRoot", type: "uint256" },
   { name: "manifest", type: "bytes" },
   { name: "entries", type: "uint64" },
+  { name: "claims", type: "uint64" },
   { name: "log", type: "bytes" },
   { name: "policy", type: "bytes" },
 ];
@@ -98,6 +101,7 @@ export function parseHead(value: OriginHead): OriginHead {
       maskRoot: assertField(value.maskRoot, "maskRoot"),
       manifest: bytes32(value.manifest, "manifest"),
       entries: count(value.entries, "entries"),
+      claims: count(value.claims, "claims"),
       log: bytes32(value.log, "log"),
       policy: bytes32(value.policy, "policy"),
     };

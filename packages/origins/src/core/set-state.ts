@@ -61,6 +61,11 @@ export class SetState {
     return this.#claims.get(nullifier);
   }
 
+  /** Number of claims in the log. */
+  get claims(): number {
+    return this.#claims.size;
+  }
+
   /** Whether an event of the chain shows this nullifier. */
   isSpent(nullifier: bigint): boolean {
     return this.#spendOf.has(nullifier);

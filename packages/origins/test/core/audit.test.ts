@@ -159,6 +159,7 @@ describe("the audit of a curator", () => {
     await convict("HEADS_BROKEN", /follow/u, { heads: curator.heads.slice(1) });
     await convict("GOES_BACK", /time/u, withLast(forge({ time: curator.heads[1]!.head.time })));
     await convict("GOES_BACK", /fewer/u, withLast(forge({ entries: 1 })));
+    await convict("WRONG_LOG", /3 claims, not 2/u, withLast(forge({ claims: 2 })));
     await convict("OTHER_SET", /dirty/u, withLast(forge({ name: "dirty" })));
     await convict("WRONG_LEAVES", /tree has 6/u, withLast(forge({ leaves: head.leaves - 1 })));
   });

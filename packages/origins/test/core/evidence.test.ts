@@ -29,7 +29,15 @@ function heads(count: number, of: OriginSet = set, key = secret): SignedHead[] {
   const signed: SignedHead[] = [];
   for (let i = 0; i < count; i += 1) {
     mask.set(i, true);
-    const place = { block: i, blockHash: hash("aa"), leaves: count, entries: i, log: hash("bb"), policy: hash("cc") };
+    const place = {
+      block: i,
+      blockHash: hash("aa"),
+      leaves: count,
+      entries: i,
+      claims: 0,
+      log: hash("bb"),
+      policy: hash("cc"),
+    };
     const facts = { ...of, ...place, time: START + 7_200 * i };
     signed.push(nextHead(mask, facts, signed.at(-1)?.head, key).signed);
   }

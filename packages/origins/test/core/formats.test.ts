@@ -42,6 +42,7 @@ const head: OriginHead = {
   maskRoot: FIELD_MODULUS - 1n,
   manifest: hash("03"),
   entries: 9,
+  claims: 4,
   log: hash("04"),
   policy: hash("05"),
 };
@@ -68,6 +69,7 @@ describe("a signed head", () => {
         { name: "maskRoot", type: "uint256" },
         { name: "manifest", type: "bytes" },
         { name: "entries", type: "uint64" },
+        { name: "claims", type: "uint64" },
         { name: "log", type: "bytes" },
         { name: "policy", type: "bytes" },
       ],
@@ -92,6 +94,7 @@ describe("a signed head", () => {
       maskRoot: "5",
       manifest: hash("13"),
       entries: 10,
+      claims: 5,
       log: hash("14"),
       policy: hash("15"),
     };

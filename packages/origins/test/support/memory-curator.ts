@@ -125,6 +125,7 @@ export class MemoryCurator {
       blockHash: block.hash as Bytes32,
       leaves: this.#appended,
       entries: this.lines.length,
+      claims: this.state.claims,
       log: this.#log,
       policy: sha256Hex(utf8.encode(POLICY)),
       ...changes,
