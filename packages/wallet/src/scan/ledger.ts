@@ -79,14 +79,6 @@ export class Ledger {
       });
   }
 
-  /** Number of leaves up to a block; undefined if the block was not read. */
-  leavesUntil(block: number): number | undefined {
-    const { last, pages } = this;
-    if (last === undefined || block > last.to) return undefined;
-    const counts = pages.filter(({ from }) => from <= block).flatMap(({ runs }) => runs.filter(([at]) => at <= block));
-    return counts.reduce((total, [, count]) => total + count, 0);
-  }
-
   /** The page that contains a leaf. */
   pageOf(leafIndex: number): Page | undefined {
     if (leafIndex < 0) return undefined;

@@ -210,9 +210,10 @@ export class Wallet {
     return this.#core.sync.ledger.leaves[leafIndex];
   }
 
-  /** Number of leaves that the blocks up to `block` have queued; undefined if the last scan did not reach it. */
-  leavesUntil(block: number): number | undefined {
-    return this.#core.sync.ledger.leavesUntil(block);
+  /** Number of leaves in the pool's tree at a block; undefined if the last scan did not reach it. */
+  treeSizeAt(block: number): number | undefined {
+    const { ledger } = this.#core.sync;
+    return block <= (ledger.last?.to ?? -1) ? (ledger.appendAt(block)?.size ?? 0) : undefined;
   }
 
   /**
