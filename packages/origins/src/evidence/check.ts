@@ -1,0 +1,78 @@
+import { type ChainSource, decodeEvent, newestBlock, type PoolEvent, readBlock, useNode } from "@sotto/chain";
+import { foreign, message, SottoError } from "@sotto/protocol";
+import type { Verifier } from "@sotto/prover";
+import { verifyOrigin } from "@sotto/prover/origin";
+import { checkEvidence, decodeEvidence, type OriginEvidence } from "../core/evidence.ts";
+import { nullifiersOf } from "../core/nullifiers.ts";
+import type { OriginSet } from "../core/set.ts";
+import { EvidenceError } from "./errors.ts";
+
+/** What a check of evidence needs. */
+export interface AssertEvidenceOptions {
+  /** The set that the reader asks for: it chooses the curator's account, and must not take it from the evidence. */
+  readonly set: OriginSet;
+  /** Verifies proofs of the circuit `origin`, with the keys of the pool's set. */
+  readonly verifier: Pick<Verifier, "verify">;
+  /** A node that the reader trusts. Without one, nothing shows that the transaction spent these notes. */
+  readonly chain?: ChainSource | undefined;
+  /** Blocks from the transaction's block on, itself included. Default: 1. */
+  readonly confirmations?: number | undefined;
+}
+
+/** Evidence that is right. */
+export interface CheckedEvidence extends Pick<OriginEvidence, "set" | "transaction" | "block" | "time"> {
+  /** Number of notes that were spent. */
+  readonly notes: number;
+  /** The event that spent them, if a node was asked. A withdrawal tells its recipient and amount. */
+  readonly event: PoolEvent | undefined;
+}
+
+/**
+ * Checks evidence of another party.
+ * @param text the file's content
+ * @throws EvidenceError EVIDENCE_MALFORMED, EVIDENCE_INVALID, EVIDENCE_NOT_SETTLED; ChainError; CIRCUIT_UNKNOWN if the set of keys
+ *   is older than the circuit
+ */
+export async function assertEvidence(text: string, options: AssertEvidenceOptions): Promise<CheckedEvidence> {
+  const { set, verifier, chain, confirmations = 1 } = options;
+  const evidence = read(text);
+  const { transaction, block, time } = evidence;
+  const events = chain === undefined ? undefined : await eventsOf(chain, evidence, confirmations);
+  const problems = await checkEvidence(evidence, { set, verify: (claim) => verifyOrigin(verifier, claim), events });
+  if (problems.length > 0)
+    throw new EvidenceError("EVIDENCE_INVALID", `this is no evidence for the set: ${problems.join("; ")}`);
+  const nullifiers = new Set(evidence.notes.map(({ claim }) => claim.nullifier));
+  const isSpend = (event: PoolEvent) =>
+    event.transactionHash === transaction && nullifiersOf(event).some((nullifier) => nullifiers.has(nullifier));
+  return { set, transaction, block, time, notes: evidence.notes.length, event: events?.find(isSpend) };
+}
+
+function read(text: string): OriginEvidence {
+  try {
+    return decodeEvidence(text);
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw new EvidenceError("EVIDENCE_MALFORMED", message`${foreign(cause.message)}`, {}, { cause });
+  }
+}
+
+/** The pool's events in the evidence's block, with its time. The node learns the block. */
+async function eventsOf(
+  chain: ChainSource,
+  { block: number, set }: OriginEvidence,
+  confirmations: number,
+): Promise<PoolEvent[]> {
+  const { number: height } = await newestBlock(chain);
+  const has = height - number + 1;
+  if (has < confirmations)
+    throw new EvidenceError(
+      "EVIDENCE_NOT_SETTLED",
+      `block ${number} has ${Math.max(0, has)} confirmations of ${confirmations}`,
+    );
+  return useNode(chain, async (node) => {
+    await readBlock(node, number + confirmations - 1);
+    const { timestamp } = await readBlock(node, number);
+    const logs = await node.logs({ address: set.pool, from: number, to: number });
+    return logs.flatMap((log) => decodeEvent({ ...log, timestamp }) ?? []);
+  });
+}
