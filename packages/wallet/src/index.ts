@@ -58,6 +58,7 @@ export {
   shieldedAddressOf,
   wordsFromSeed,
 } from "./seed.ts";
+export { dispatcherOf, separateFetch } from "./service/connection.ts";
 export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
 export { type Answer, type AnswerLimits, exchange, type NoAnswer } from "./service/exchange.ts";
 export type { Json } from "./service/http.ts";

@@ -1,8 +1,7 @@
 import { assertSecure, FetchError, type PayingCore } from "@sotto/client";
 import { assertAmount, quoted } from "@sotto/protocol";
-import { normalizeServiceUrl } from "@sotto/wallet";
+import { dispatcherOf, normalizeServiceUrl, separateFetch } from "@sotto/wallet";
 import type { UnitCounts } from "../index.ts";
-import { dispatcherOf, separateFetch } from "./connection.ts";
 
 /** What happened to a pack in the background. */
 export type PackEvent =

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createRaw, type Socket } from "node:net";
 import { eventually } from "@sotto/test-kit/eventually";
 import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
+import { separateFetch } from "@sotto/wallet";
 import { expect } from "chai";
 import { ask } from "../../src/client/ask.ts";
-import { separateFetch } from "../../src/client/connection.ts";
 import { parsePrepaidOptions } from "../../src/client/options.ts";
 
 describe("a connection for prepaid packs", () => {

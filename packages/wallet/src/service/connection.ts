@@ -5,8 +5,8 @@ import { isBytes, requestedUrl } from "@sotto/protocol";
 type Requests = Pick<typeof import("node:http"), "request">;
 
 /**
- * A fetch that opens a new connection for each request and closes it afterwards, so that the server cannot link a pack
- * to other requests by their connection. Undefined outside Node. A browser keeps requests without cookies on connections
+ * A fetch that opens a new connection for each request and closes it afterwards, so that the server cannot link the request
+ * to others by their connection. Undefined outside Node. A browser keeps requests without cookies on connections
  * of their own.
  */
 export function separateFetch(): typeof fetch | undefined {
