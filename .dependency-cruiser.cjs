@@ -100,7 +100,7 @@ const allowed = {
   rehearsal: ["protocol", "resource-server", "command", "keys", "local"],
   "phone-registry": ["protocol", "chain", "database", "server"],
   x402: ["protocol", "wallet", "client"],
-  web: ["protocol", "chain", "prover", "wallet", "client", "prepaid"],
+  web: ["protocol", "chain", "prover", "wallet", "client", "prepaid", "origins"],
   "cli-kit": ["protocol", "chain", "prover", "wallet", "client"],
   cli: ["protocol", "client", "cli-kit", "prepaid", "mpp"],
   mcp: ["protocol", "wallet", "client", "prepaid", "mpp", "cli-kit", "resource-server"],

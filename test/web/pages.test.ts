@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { wrapFetch } from "@sotto/client";
 import { type LocalNode, startDeployedNode } from "@sotto/local/chain/node";
-import type { DeploymentManifest } from "@sotto/protocol";
-import { formatViewingKeys } from "@sotto/protocol";
+import { encodeEvidence, parseSet } from "@sotto/origins";
+import { type Bytes32, type DeploymentManifest, formatViewingKeys, prepareOrigin } from "@sotto/protocol";
 import { assertAccessible, assertLayouts } from "@sotto/test-browser/accessible";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { STEP_MS, type TestBrowser } from "@sotto/test-browser/test-browser";
@@ -16,6 +16,7 @@ import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
+import { MemoryCurator } from "../../packages/origins/test/support/memory-curator.ts";
 import { figure as figureOf } from "./support/figure.ts";
 import { fillStorage } from "./support/fill-storage.ts";
 import { createPlainHost, type Host, listen, openHost } from "./support/host.ts";
@@ -202,6 +203,42 @@ describe("the pages of the pool, the merchant and the service", function () {
       await page.locator('[data-code="RECEIPT_INVALID"]').waitFor();
       await check(receipt);
       await page.getByText("The payment settled on this chain.").waitFor();
+    }),
+  );
+
+  it(
+    "checks evidence of a payment's origin, and rejects a changed one",
+    during(async () => {
+      await payer.scan();
+      const curator = new MemoryCurator({ chain: payer.chain, pool: world.pool });
+      const signed = await curator.acceptNew();
+      const { maskRoot } = signed.head;
+      const paid = payer.history().find(({ kind, state }) => kind === "payment" && state === "settled");
+      const note = payer.notes().find(({ state }) => state === "spent");
+      if (paid === undefined || note === undefined) return expect.fail("no payment");
+      const path = curator.state.mask.path(note.leafIndex);
+      const proof = await payer.proveNote(note.leafIndex, "origin", (spent) =>
+        prepareOrigin({ note: spent, path, maskRoot }),
+      );
+      const claim = { nullifier: note.nullifier!, maskRoot, proof };
+      const evidence = encodeEvidence({
+        set: parseSet(signed.head),
+        transaction: paid.transactionHash as Bytes32,
+        block: paid.blockNumber!,
+        time: paid.timestamp!,
+        notes: [{ claim, head: signed, next: undefined }],
+      });
+      const check = async (text: string) => {
+        await page.getByLabel("Evidence", { exact: true }).fill(text);
+        await page.getByLabel("Curator's account").fill(curator.curator);
+        await page.getByLabel("Set", { exact: true }).fill(curator.name);
+        await page.getByRole("button", { name: "Check the evidence" }).click();
+      };
+      await check(evidence.replace(proof[0]!, proof[2]!));
+      await page.locator('[data-code="EVIDENCE_INVALID"]').waitFor();
+      await check(evidence);
+      await page.getByText("descends only from deposits that the curator accepted").waitFor();
+      await assertLayouts(page, "the check of evidence");
     }),
   );
 

@@ -2,3 +2,4 @@
 export { EVIDENCE_ERRORS } from "./error-definitions.ts";
 export { type AssertEvidenceOptions, assertEvidence, type CheckedEvidence } from "./evidence/check.ts";
 export { EvidenceError, type EvidenceErrorCode } from "./evidence/errors.ts";
+export { verifyClaim } from "./evidence/verify-claim.ts";

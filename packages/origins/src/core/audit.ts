@@ -52,7 +52,7 @@ export interface AuditSource {
   readonly leafAt: LeafAt;
   /** Hash of a block of the chain; undefined if the chain has no such block. */
   blockHash(number: number): Promise<string | undefined>;
-  /** Verifies a claim's proof. */
+  /** Verifies a claim's proof, such as `verifyClaim` of @sotto/origins/evidence. False for one that is malformed. */
   verify(claim: OriginClaim): Promise<boolean>;
   /** See `MaskTree`. */
   readonly permutation?: PermuteMany | undefined;

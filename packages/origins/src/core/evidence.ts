@@ -88,7 +88,7 @@ function parseJson(text: string): unknown {
 export interface EvidenceCheck {
   /** The set that was asked for. The evidence must be of this set, even if it names another. */
   readonly set: OriginSet;
-  /** Verifies a claim's proof. */
+  /** Verifies a claim's proof. False for one that is malformed. */
   verify(claim: OriginClaim): Promise<boolean>;
   /** The pool's events in the evidence's block, from a node that the checker trusts; undefined to check offline. */
   readonly events: readonly PoolEvent[] | undefined;

@@ -1,11 +1,11 @@
 import { type ChainSource, decodeEvent, newestBlock, type PoolEvent, readBlock, useNode } from "@sotto/chain";
 import { foreign, message, SottoError } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";
-import { verifyOrigin } from "@sotto/prover/origin";
 import { checkEvidence, decodeEvidence, type OriginEvidence } from "../core/evidence.ts";
 import { nullifiersOf } from "../core/nullifiers.ts";
 import type { OriginSet } from "../core/set.ts";
 import { EvidenceError } from "./errors.ts";
+import { verifyClaim } from "./verify-claim.ts";
 
 /** What a check of evidence needs. */
 export interface AssertEvidenceOptions {
@@ -38,7 +38,7 @@ export async function assertEvidence(text: string, options: AssertEvidenceOption
   const evidence = read(text);
   const { transaction, block, time } = evidence;
   const events = chain === undefined ? undefined : await eventsOf(chain, evidence, confirmations);
-  const problems = await checkEvidence(evidence, { set, verify: (claim) => verifyOrigin(verifier, claim), events });
+  const problems = await checkEvidence(evidence, { set, verify: (claim) => verifyClaim(verifier, claim), events });
   if (problems.length > 0)
     throw new EvidenceError("EVIDENCE_INVALID", `this is no evidence for the set: ${problems.join("; ")}`);
   const nullifiers = new Set(evidence.notes.map(({ claim }) => claim.nullifier));

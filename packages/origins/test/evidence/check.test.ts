@@ -77,6 +77,9 @@ describe("evidence of a withdrawal", function () {
     const [first, second] = evidence.notes as [OriginEvidence["notes"][0], OriginEvidence["notes"][0]];
     const swapped = { ...first, claim: { ...first.claim, proof: second.claim.proof } };
     await expectRejected("EVIDENCE_INVALID", () => check({ notes: [swapped, second] }));
+    const proof = first.claim.proof.with(0, "5");
+    const offCurve = { ...first, claim: { ...first.claim, proof } };
+    await expectRejected("EVIDENCE_INVALID", () => check({ notes: [offCurve, second] }));
     await expectRejected("EVIDENCE_INVALID", () => check({ notes: [first] }));
     await expectRejected("EVIDENCE_INVALID", () => check({ block: evidence.block - 1 }));
     await expectRejected("EVIDENCE_INVALID", () => check({ time: evidence.time + 1 }));

@@ -68,6 +68,23 @@ export const CLOSED: MerchantState = {
   restarted: undefined,
 };
 
+/** A curator's set, not checked. */
+export interface AskedSet {
+  readonly curator: string;
+  readonly name: string;
+}
+
+/** Evidence that is right: what its transaction did. */
+export interface ShownEvidence {
+  /** Time of the block, ms. */
+  readonly time: number;
+  readonly transaction: string;
+  /** Number of notes that were spent. */
+  readonly notes: number;
+  /** Undefined for payments. The amount is base units. */
+  readonly withdrawal: { readonly recipient: string; readonly amount: bigint } | undefined;
+}
+
 /** The worker's interface. Each method rejects with a `Failure`. */
 export interface MerchantDesk {
   /** Calls `listener` with the current state, and again whenever it changes. */
@@ -87,6 +104,11 @@ export interface MerchantDesk {
    * @param challenge the text that the merchant asked the payer to sign; "" accepts any
    */
   assertReceipt(config: HostConfig, text: string, challenge: string): Promise<ShownReceipt>;
+  /**
+   * Checks evidence of an origin against the chain. Needs no key.
+   * @param set the curator's account and the name of its set, as the user typed them
+   */
+  assertEvidence(config: HostConfig, text: string, set: AskedSet): Promise<ShownEvidence>;
   /** Requests a URL without paying, and reads the 402 response as clients do. */
   readInstructions(url: string): Promise<PaymentInstructions>;
 }

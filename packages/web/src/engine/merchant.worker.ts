@@ -1,5 +1,6 @@
 // The merchant's worker. It has viewing keys while the page is open, and keeps everything in memory.
 
+import { parseSet } from "@sotto/origins";
 import { defaultFinality, trimPasted, type ViewingKeys } from "@sotto/protocol";
 import { type Chain, IdleSearch, isOutsideMonth, MemoryStore, ViewingWallet } from "@sotto/wallet";
 import { assertReceipt, keyOfReceipt } from "@sotto/wallet/receipts";
@@ -8,7 +9,14 @@ import type { HostConfig } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
 import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { instructionsOf, request, urlOf } from "./instructions.ts";
-import { CLOSED, filtered, type MerchantDesk, type MerchantState, type MonthFilter } from "./merchant-api.ts";
+import {
+  type AskedSet,
+  CLOSED,
+  filtered,
+  type MerchantDesk,
+  type MerchantState,
+  type MonthFilter,
+} from "./merchant-api.ts";
 import { receivedCsv } from "./merchant-csv.ts";
 import { isSameReceived } from "./received.ts";
 import { openViewingKeys } from "./viewing-key.ts";
@@ -152,6 +160,25 @@ class Desk implements MerchantDesk {
     if (this.#keys === undefined) return { ...checked, paidTo: undefined };
     const key = keyOfReceipt(checked, this.#keys);
     return { ...checked, paidTo: key === undefined ? ("other" as const) : (key.month ?? ("lasting" as const)) };
+  }
+
+  async assertEvidence(config: HostConfig, text: string, asked: AskedSet) {
+    // Few visitors check evidence: the others do not download the verifier.
+    const [{ assertEvidence }, { createVerifier, loadArtifacts }] = await Promise.all([
+      import("@sotto/origins/evidence"),
+      import("@sotto/prover"),
+    ]);
+    const { service, deployment } = config;
+    const { chainId, pool, set, finality } = deployment;
+    const checked = await assertEvidence(trimPasted(text), {
+      set: parseSet({ ...asked, chainId, pool }),
+      verifier: createVerifier({ artifacts: await loadArtifacts({ service, set }) }),
+      chain: connect(config),
+      confirmations: (finality ?? defaultFinality(BigInt(chainId))) + 1,
+    });
+    const { event, time, transaction, notes } = checked;
+    const withdrawal = event?.type === "withdrawn" ? { recipient: event.recipient, amount: event.amount } : undefined;
+    return { time: 1_000 * time, transaction, notes, withdrawal };
   }
 
   async readInstructions(typed: string) {

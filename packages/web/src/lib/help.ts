@@ -1,5 +1,6 @@
 // Explains errors and what the user of this app can do about them. Loaded when the first error is shown.
 import { CLIENT_ERRORS } from "@sotto/client";
+import { EVIDENCE_ERRORS } from "@sotto/origins/evidence";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import type { ErrorTable } from "@sotto/protocol";
 import { WEB_ERRORS } from "../error-definitions.ts";
@@ -44,7 +45,7 @@ const forPeople = (means: string): string =>
 
 /** @returns undefined for a code that another program chose */
 export function explain(code: string): { means: string; next: string | undefined } | undefined {
-  const tables: ErrorTable = { ...CLIENT_ERRORS, ...PREPAID_ERRORS, ...WEB_ERRORS };
+  const tables: ErrorTable = { ...CLIENT_ERRORS, ...PREPAID_ERRORS, ...EVIDENCE_ERRORS, ...WEB_ERRORS };
   const definition = Object.hasOwn(tables, code) ? tables[code] : undefined;
   if (definition === undefined) return undefined;
   const own = Object.hasOwn(WEB_ERRORS, code) && typeof definition.remedy === "string" ? definition.remedy : undefined;

@@ -5,6 +5,7 @@ import { merchantDesk, useMerchant } from "../../engine/merchant.ts";
 import { describeAddresses } from "../../engine/merchant-api.ts";
 import "../../styles/views.css";
 import "./merchant.css";
+import { EvidenceCheck } from "./evidence-check.tsx";
 import { Income } from "./income.tsx";
 import { Months } from "./months.tsx";
 import { OpenKey } from "./open-key.tsx";
@@ -57,6 +58,7 @@ export default function MerchantPage() {
         )}
         <div className="halves">
           <ReceiptCheck />
+          <EvidenceCheck />
           <RouteCheck />
         </div>
       </div>
