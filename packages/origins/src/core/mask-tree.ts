@@ -16,15 +16,29 @@ export interface Chunk {
   readonly root: bigint;
 }
 
-/** A chunk of the tree, whose root is computed when it is asked for. */
+/** Nodes of one level by position. Nodes over nothing but zeros are left out. */
+type Level = Map<number, bigint>;
+
+/** A chunk of the tree. */
 interface OpenChunk {
-  bitmap: Uint8Array;
+  readonly bitmap: Uint8Array;
+  /** Its root; undefined until it is hashed after a change. */
   root: bigint | undefined;
+  /** Its nodes from the leaves to the root, as of the last hashing; undefined if it was not hashed. */
+  levels: Level[] | undefined;
+  /** Leaves whose bits changed since. */
+  changed: Set<number>;
 }
+
+const openChunk = (bitmap: Uint8Array, root?: bigint): OpenChunk => ({
+  ...{ bitmap, root },
+  levels: undefined,
+  changed: new Set(),
+});
 
 /**
  * The tree of a set: the shape and the hash of the pool's tree, with the leaves of the set at their places and 0 at all others.
- * A chunk's bits change at once, and its root is hashed when it is needed.
+ * A chunk's bits change at once. Its root is hashed when it is needed, and only above the leaves that changed.
  */
 export class MaskTree {
   readonly #leafAt: LeafAt;
@@ -33,7 +47,7 @@ export class MaskTree {
 
   /**
    * An empty set.
-   * @param leafAt reads the pool's leaves; asked only for leaves of the set
+   * @param leafAt reads the pool's leaves; asked only for leaves of the set. One that changes must have left the set in between
    * @param permutation a faster one of states of eight lanes; by default, that of @sotto/protocol
    */
   constructor(leafAt: LeafAt, permutation: PermuteMany = permuteMany) {
@@ -52,6 +66,7 @@ export class MaskTree {
     if (this.has(leaf) === value) return false;
     const chunk = this.#chunk(Math.floor(leaf / CHUNK_LEAVES));
     setBit(chunk.bitmap, leaf % CHUNK_LEAVES, value);
+    chunk.changed.add(leaf % CHUNK_LEAVES);
     chunk.root = undefined;
     return true;
   }
@@ -66,26 +81,29 @@ export class MaskTree {
   /** The tree of the leaves before this one: itself if it has no others. */
   upTo(leaves: number): MaskTree {
     const chunk = Math.floor(leaves / CHUNK_LEAVES);
-    const beyond = (index: number): boolean =>
-      this.#chunks[index]!.bitmap.some(
-        (bits, byte) => bits >> Math.max(0, leaves - index * CHUNK_LEAVES - 8 * byte) !== 0,
-      );
-    if (!this.#chunks.some((_, index) => index >= chunk && beyond(index))) return this;
+    const from = leaves - chunk * CHUNK_LEAVES;
+    const isBeyond = ({ bitmap }: OpenChunk, first: number): boolean => membersOf(bitmap).some((leaf) => leaf >= first);
+    if (!this.#chunks.slice(chunk).some((open, i) => isBeyond(open, i === 0 ? from : 0))) return this;
     const tree = new MaskTree(this.#leafAt, this.#permutation);
-    tree.#chunks = this.#chunks.map((open) => ({ ...open }));
-    const last = tree.#chunks[chunk];
-    if (last !== undefined) last.bitmap = last.bitmap.slice();
+    tree.#chunks = this.#chunks
+      .slice(0, chunk)
+      .map(({ bitmap }, index) => openChunk(bitmap.slice(), this.chunkRoot(index)));
+    const levels = this.#levels(chunk).map((level) => new Map(level));
+    tree.#chunks.push({ ...openChunk(this.#chunk(chunk).bitmap.slice()), levels });
     tree.truncate(leaves);
     return tree;
   }
 
   /**
-   * Replaces a chunk.
-   * @param root the chunk's root if it is known; it is taken as right
+   * Replaces the bits of a chunk.
+   * @param root the chunk's root if it is known; it is taken as right until the chunk is hashed
    */
   replace(index: number, bitmap: Uint8Array, root?: bigint): void {
     const chunk = this.#chunk(index);
-    chunk.bitmap = bitmap.slice();
+    for (const [byte, bits] of bitmap.entries())
+      for (let rest = bits ^ chunk.bitmap[byte]!; rest !== 0; rest &= rest - 1)
+        chunk.changed.add(8 * byte + 31 - Math.clz32(rest & -rest));
+    chunk.bitmap.set(bitmap);
     chunk.root = root;
   }
 
@@ -101,7 +119,7 @@ export class MaskTree {
   chunkRoot(index: number): bigint {
     const chunk = this.#chunks[index];
     if (chunk === undefined) return emptyRoots()[CHUNK_LEVELS]!;
-    chunk.root ??= this.#hashChunk(index).at(-1)!.get(0) ?? emptyRoots()[CHUNK_LEVELS]!;
+    chunk.root ??= this.#levels(index).at(-1)!.get(0) ?? emptyRoots()[CHUNK_LEVELS]!;
     return chunk.root;
   }
 
@@ -117,7 +135,7 @@ export class MaskTree {
   path(leafIndex: number): TreePath {
     assertInteger(leafIndex, 0, TREE_ARITY ** TREE_DEPTH - 1, "leafIndex");
     const chunk = Math.floor(leafIndex / CHUNK_LEAVES);
-    const below = this.#hashChunk(chunk);
+    const below = this.#levels(chunk);
     const above = levelsAbove(this.#roots(), this.#permutation);
     const empty = emptyRoots();
     const pathChildren = Array.from({ length: TREE_DEPTH }, (_, level) => {
@@ -137,45 +155,66 @@ export class MaskTree {
   }
 
   #chunk(index: number): OpenChunk {
-    while (this.#chunks.length <= index) this.#chunks.push({ bitmap: new Uint8Array(CHUNK_BYTES), root: undefined });
+    while (this.#chunks.length <= index) this.#chunks.push(openChunk(new Uint8Array(CHUNK_BYTES)));
     return this.#chunks[index]!;
   }
 
-  /** The nodes of a chunk by level, from its leaves to its root. Nodes over nothing but zeros are left out. */
-  #hashChunk(index: number): Map<number, bigint>[] {
-    const leaves = new Map<number, bigint>();
-    const bitmap = this.#chunks[index]?.bitmap ?? new Uint8Array();
-    for (const [byte, bits] of bitmap.entries())
-      for (let bit = 0; bit < 8; bit += 1)
-        if ((bits >> bit) & 1) leaves.set(8 * byte + bit, this.#leafAt(index * CHUNK_LEAVES + 8 * byte + bit));
-    return hashLevels(leaves, 0, CHUNK_LEVELS, this.#permutation);
+  /** The nodes of a chunk. If one cannot be hashed, all of them are hashed the next time. */
+  #levels(index: number): readonly Level[] {
+    const chunk = this.#chunks[index];
+    const empty = (): Level[] => Array.from({ length: CHUNK_LEVELS + 1 }, () => new Map());
+    if (chunk === undefined) return empty();
+    const { bitmap, changed } = chunk;
+    const levels = chunk.levels ?? empty();
+    const touched = chunk.levels === undefined ? membersOf(bitmap) : [...changed];
+    chunk.levels = undefined;
+    for (const leaf of touched)
+      if (hasBit(bitmap, leaf)) levels[0]!.set(leaf, this.#leafAt(index * CHUNK_LEAVES + leaf));
+      else levels[0]!.delete(leaf);
+    hashAbove(levels, touched, 0, this.#permutation);
+    changed.clear();
+    chunk.levels = levels;
+    return levels;
   }
 }
+
+/** The leaves of a chunk whose bits are set. */
+const membersOf = (bitmap: Uint8Array): number[] =>
+  Array.from({ length: 8 * bitmap.length }, (_, leaf) => leaf).filter((leaf) => hasBit(bitmap, leaf));
 
 /** The root of a tree whose chunks have these roots. The rest of the tree is empty. */
 export const rootOfChunks = (roots: readonly bigint[], permutation: PermuteMany = permuteMany): bigint =>
   levelsAbove(roots, permutation).at(-1)!.get(0) ?? emptyRoots()[TREE_DEPTH]!;
 
-const levelsAbove = (roots: readonly bigint[], permutation: PermuteMany): Map<number, bigint>[] =>
-  hashLevels(new Map(roots.entries()), CHUNK_LEVELS, TREE_DEPTH, permutation);
-
-/** The nodes of the levels from `bottom` to `top` above some nodes of the lowest of them. */
-function hashLevels(
-  nodes: ReadonlyMap<number, bigint>,
-  bottom: number,
-  top: number,
-  permutation: PermuteMany,
-): Map<number, bigint>[] {
-  const levels = [new Map(nodes)];
-  const empty = emptyRoots();
-  for (let level = bottom; level < top; level += 1) {
-    const below = levels.at(-1)!;
-    const parents = [...new Set([...below.keys()].map((position) => Math.floor(position / TREE_ARITY)))];
-    const children = parents.map((parent) =>
-      Array.from({ length: TREE_ARITY }, (_, child) => below.get(parent * TREE_ARITY + child) ?? empty[level]!),
-    );
-    const hashes = compressMany(children, permutation);
-    levels.push(new Map(parents.map((parent, i) => [parent, hashes[i]!])));
-  }
+function levelsAbove(roots: readonly bigint[], permutation: PermuteMany): Level[] {
+  const levels: Level[] = Array.from({ length: TREE_DEPTH - CHUNK_LEVELS + 1 }, () => new Map());
+  levels[0] = new Map(roots.entries());
+  hashAbove(levels, [...roots.keys()], CHUNK_LEVELS, permutation);
   return levels;
+}
+
+/**
+ * Hashes the nodes above some nodes that changed.
+ * @param levels from the level of these nodes up
+ * @param bottom height of that level in the tree
+ */
+function hashAbove(
+  levels: readonly Level[],
+  touched: readonly number[],
+  bottom: number,
+  permutation: PermuteMany,
+): void {
+  let positions = touched;
+  for (const [i, level] of levels.slice(1).entries()) {
+    const below = levels[i]!;
+    const empty = emptyRoots()[bottom + i]!;
+    const parents = [...new Set(positions.map((position) => Math.floor(position / TREE_ARITY)))];
+    const children = Array.from({ length: TREE_ARITY }, (_, child) => child);
+    const isOverZeros = (parent: number) => children.every((child) => !below.has(parent * TREE_ARITY + child));
+    for (const parent of parents.filter(isOverZeros)) level.delete(parent);
+    const full = parents.filter((parent) => !isOverZeros(parent));
+    const nodes = full.map((parent) => children.map((child) => below.get(parent * TREE_ARITY + child) ?? empty));
+    for (const [j, hash] of compressMany(nodes, permutation).entries()) level.set(full[j]!, hash);
+    positions = parents;
+  }
 }

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import { NoteTree, randomField } from "@sotto/protocol";
+import { NoteTree, type PermuteMany, randomField } from "@sotto/protocol";
+import { permuteMany } from "@sotto/protocol/extend";
 import { createTreeKernel } from "@sotto/prover/scan";
 import { assert } from "chai";
 import {
@@ -99,6 +100,47 @@ describe("the mask tree", () => {
     assert.deepEqual(copy.path(CHUNK_LEAVES), mask.path(CHUNK_LEAVES));
     assert.equal(countShared([chunks[1]!.bitmap]), 2);
     assert.equal(countShared([chunks[0]!.bitmap, chunks[1]!.bitmap]), 1, "leaf 0 of each");
+  });
+
+  it("hashes only above the leaves that changed, and all again after an error", () => {
+    let failing = false;
+    let hashed = 0;
+    const permutation: PermuteMany = (states, outputs) => {
+      if (failing) throw new Error("no kernel");
+      hashed += states.length;
+      return permuteMany(states, outputs);
+    };
+    const far = (index: number) => BigInt(index + 1);
+    const [mask, whole] = [new MaskTree(far, permutation), new MaskTree(far)];
+    const members = Array.from({ length: 300 }, (_, i) => 13 * i);
+    for (const index of members) for (const tree of [mask, whole]) tree.set(index, true);
+    assert.equal(mask.root, whole.root);
+    const before = hashed;
+    for (const tree of [mask, whole]) tree.set(13, false);
+    assert.equal(mask.root, whole.root);
+    // Its group of eight has zeros only: four levels of the chunk are left, and five above it.
+    assert.equal(hashed - before, 9);
+    for (const tree of [mask, whole]) tree.set(13, true);
+    failing = true;
+    assert.throws(() => mask.root, "no kernel");
+    failing = false;
+    for (const tree of [mask, whole]) tree.set(26, false);
+    assert.equal(mask.root, whole.root);
+    const bitmap = mask.chunks(CHUNK_LEAVES)[0]!.bitmap;
+    const copy = new MaskTree(far);
+    copy.replace(0, bitmap);
+    assert.equal(copy.root, whole.root);
+    setBit(bitmap, 26, true);
+    setBit(bitmap, 39, false);
+    copy.replace(0, bitmap);
+    for (const [index, value] of [
+      [26, true],
+      [39, false],
+    ] as const)
+      whole.set(index, value);
+    assert.equal(copy.root, whole.root);
+    assert.isFalse(copy.has(39));
+    assert.equal(copy.path(2 ** 30 - 1).pathChildren[0]![0], 0n, "of a chunk that does not exist");
   });
 
   it("refuses a bitmap of another size, or with a bit for a leaf that does not exist", () => {
