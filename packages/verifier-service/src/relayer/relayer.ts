@@ -1,11 +1,11 @@
 import type { Head } from "@sotto/chain";
+import { holderName, isGone } from "@sotto/database";
 import { isUnavailable, type Lease, type Operation, type QueuePosition, StoreError } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { codeOf } from "./errors.ts";
 import type { Follower } from "./follower.ts";
-import { holderName, isGone } from "./holder.ts";
 import type { OutcomeResolver } from "./outcome-resolver.ts";
 import { OutcomeWaiters } from "./outcome-waiters.ts";
 import type { Tracker } from "./tracker.ts";

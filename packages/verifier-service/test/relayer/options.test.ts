@@ -1,5 +1,5 @@
+import { holderName, isGone } from "@sotto/database";
 import { expect } from "chai";
-import { holderName, isGone } from "../../src/relayer/holder.ts";
 import { assertConfig } from "../../src/relayer/options.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { WakeSignal } from "../../src/relayer/wake-signal.ts";
