@@ -15,8 +15,8 @@ import { keccak256, toUtf8Bytes } from "ethers";
 /** The contracts of the local chain. Their state is cloned for each block, so that blocks can be reverted. */
 export interface LocalContract {
   readonly address: string;
-  /** Executes a call in a new block; returns its logs, or throws to revert. */
-  execute(call: ContractCall, context: CallContext): { topics: string[]; data: string }[];
+  /** Executes a call in a new block; returns its logs, or throws to revert. `address`: of a contract that it called. */
+  execute(call: ContractCall, context: CallContext): { topics: string[]; data: string; address?: string }[];
   view(call: ContractCall, context: CallContext): string;
   snapshot(): unknown;
   restore(snapshot: unknown): void;
@@ -40,6 +40,8 @@ export const SENDER = `0x${"5e".repeat(20)}`;
 /** A chain in memory that executes calls, emits real events and can reorganize. */
 export class LocalChain implements ChainSource {
   readonly blocks: LocalBlock[] = [];
+  /** The account that sends the calls of `mine`. */
+  sender = SENDER;
   readonly #contracts: LocalContract[];
   /** Maximum number of blocks in a request for logs; like real nodes, it refuses larger ranges. */
   mostBlocks = Number.POSITIVE_INFINITY;
@@ -67,7 +69,7 @@ export class LocalChain implements ChainSource {
     this.time += 12;
     const hash = keccak256(toUtf8Bytes(`block ${number} of fork ${this.#fork} at ${this.time}`));
     const before = this.#contracts.map((contract) => contract.snapshot());
-    const context = { sender: SENDER, blockNumber: number, timestamp: this.time };
+    const context = { sender: this.sender, blockNumber: number, timestamp: this.time };
     const place = { blockNumber: number, blockHash: hash, timestamp: this.time };
     const logs: Log[] = [];
     try {
@@ -75,7 +77,7 @@ export class LocalChain implements ChainSource {
         const transactionHash = keccak256(toUtf8Bytes(`${hash} ${i}`));
         const made = this.#at(call.to).execute(call, context);
         for (const log of made)
-          logs.push({ ...log, address: call.to, ...place, transactionHash, logIndex: logs.length });
+          logs.push({ address: call.to, ...log, ...place, transactionHash, logIndex: logs.length });
       }
     } catch (error) {
       this.#contracts.forEach((contract, i) => {
@@ -126,12 +128,13 @@ export class LocalChain implements ChainSource {
     return block && { number, hash: block.hash, timestamp: block.timestamp };
   }
 
-  async logs({ address, from, to }: LogQuery): Promise<Log[]> {
+  async logs({ address, from, to, topics = [] }: LogQuery): Promise<Log[]> {
     this.asked.push([from, to]);
     this.beforeLogs();
     if (to - from + 1 > this.mostBlocks) throw new ChainError("RANGE_TOO_LARGE", "too many blocks");
-    if (address !== this.#contracts[0]!.address) return [];
-    return this.blocks.slice(from, to + 1).flatMap(({ logs }) => logs);
+    const matches = (log: Log) =>
+      log.address === address && topics.every((topic, i) => topic === null || topic === log.topics[i]);
+    return this.blocks.slice(from, to + 1).flatMap(({ logs }) => logs.filter(matches));
   }
 
   async code(address: string): Promise<string> {

@@ -22,7 +22,7 @@ import { type LocalToken, TOKEN } from "./token.ts";
 
 export const POOL = `0x${"90".repeat(20)}`;
 
-type Log = { topics: string[]; data: string };
+type Log = { topics: string[]; data: string; address?: string };
 
 /** The pool's functions, by selector. Interface hashes the signatures of all functions each time it looks for one. */
 const FUNCTIONS = new Map(
@@ -56,6 +56,11 @@ export class LocalPool implements LocalContract {
     this.#token = token;
   }
 
+  /** Number of notes ever queued. */
+  get leaves(): number {
+    return this.#state.leaves.length;
+  }
+
   get queued(): number {
     return this.#state.leaves.length - this.#state.appended;
   }
@@ -65,12 +70,14 @@ export class LocalPool implements LocalContract {
     this.#now = context.timestamp;
     switch (name) {
       case "deposit":
-        this.#token.transfer(
-          context.sender,
-          POOL,
-          [...args[1]].reduce((sum, amount) => sum + amount, 0n),
-        );
-        return this.#deposit([...args[0]], [...args[1]]);
+        return [
+          this.#token.transfer(
+            context.sender,
+            POOL,
+            [...args[1]].reduce((sum, amount) => sum + amount, 0n),
+          ),
+          ...this.#deposit([...args[0]], [...args[1]]),
+        ];
       case "depositWithAuthorization":
         return this.#authorized(args, context);
       case "settle":
@@ -89,11 +96,9 @@ export class LocalPool implements LocalContract {
     const [ownerTags, values] = [[...tags] as bigint[], [...amounts] as bigint[]];
     const value = values.reduce((sum, amount) => sum + amount, 0n);
     const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
-    this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, {
-      ...context,
-      sender: POOL,
-    });
-    return this.#deposit(ownerTags, values);
+    const message = { from, to: POOL, value, validAfter, validBefore, nonce };
+    const moved = this.#token.receiveWithAuthorization(message, signature, { ...context, sender: POOL });
+    return [moved, ...this.#deposit(ownerTags, values)];
   }
 
   #deposit(tags: bigint[], amounts: bigint[]): Log[] {

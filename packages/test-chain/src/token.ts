@@ -1,6 +1,6 @@
 import type { Call } from "@sotto/chain";
 import { tokenInterface } from "@sotto/chain/ethers";
-import { concat, type Result, Signature, TypedDataEncoder, toBeHex, verifyTypedData } from "ethers";
+import { concat, Interface, type Result, Signature, TypedDataEncoder, toBeHex, verifyTypedData } from "ethers";
 import type { CallContext, LocalContract } from "./chain.ts";
 
 export const TOKEN = `0x${"70".repeat(20)}`;
@@ -31,6 +31,15 @@ export interface Authorization {
   nonce: string;
 }
 
+const EVENTS = new Interface(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
+
+/** The event of a transfer. */
+export interface TransferLog {
+  address: string;
+  topics: string[];
+  data: string;
+}
+
 /** The functions of an EIP-3009 dollar that the pool and the wallet use. */
 export class LocalToken implements LocalContract {
   readonly address = TOKEN;
@@ -52,13 +61,14 @@ export class LocalToken implements LocalContract {
     return this.#state.balances.get(account.toLowerCase()) ?? 0n;
   }
 
-  transfer(from: string, to: string, amount: bigint): void {
+  transfer(from: string, to: string, amount: bigint): TransferLog {
     if (this.balanceOf(from) < amount) throw new Error("ERC20: transfer amount exceeds balance");
     this.#state.balances.set(from.toLowerCase(), this.balanceOf(from) - amount);
     this.mint(to, amount);
+    return { address: TOKEN, ...EVENTS.encodeEventLog("Transfer", [from, to, amount]) };
   }
 
-  receiveWithAuthorization(message: Authorization, signature: string, { sender, timestamp }: CallContext): void {
+  receiveWithAuthorization(message: Authorization, signature: string, { sender, timestamp }: CallContext): TransferLog {
     if (sender !== message.to.toLowerCase()) throw new Error("caller must be the payee");
     const from = message.from.toLowerCase();
     const accepted = this.accounts.get(from);
@@ -68,7 +78,7 @@ export class LocalToken implements LocalContract {
     const key = keyOf(message.from, message.nonce);
     if (this.#state.used.has(key)) throw new Error("authorization is used");
     this.#state.used.add(key);
-    this.transfer(message.from, message.to, message.value);
+    return this.transfer(message.from, message.to, message.value);
   }
 
   #signer(message: Authorization, signature: string): string {
