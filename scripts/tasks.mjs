@@ -43,6 +43,7 @@ export const tasks = {
   rehearsal: [build, command("node packages/rehearsal/src/main.ts")],
   "token-key": [quietly(turbo("build --filter=@sotto/service")), command("node packages/service/dist/token-key.js")],
   registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
+  curator: [quietly(build), command("node packages/origins/dist/curator/main.js")],
   sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node packages/keys/src/circuits/compile.ts"), command("node packages/keys/src/setup/dev.ts")],
   // The contracts are built first, because each turn of the loop generates a file from their ABI.

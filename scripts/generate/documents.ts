@@ -4,6 +4,7 @@
 import { FIGURE_PAGES } from "@sotto/bench/record/performance";
 import { runGenerators } from "@sotto/keys/generate/generated-file";
 import { generateChainProperties } from "./chains.ts";
+import { generateCuratorSettings } from "./curator.ts";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
 import { generateMppVectors } from "./mpp.ts";
 import { generatePurchase } from "./purchase.ts";
@@ -16,6 +17,7 @@ await runGenerators(
   generateExits,
   generateOpenApi,
   generateSettings,
+  generateCuratorSettings,
   generateChainProperties,
   generateX402Vectors,
   generateMppVectors,

@@ -13,6 +13,7 @@ import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generate
 import { MCP_ERRORS } from "@sotto/mcp";
 import { MPP_ERRORS } from "@sotto/mpp";
 import { MPP_CLIENT_ERRORS } from "@sotto/mpp/client";
+import { CURATOR_ERRORS } from "@sotto/origins/curator";
 import { EVIDENCE_ERRORS } from "@sotto/origins/evidence";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
@@ -46,6 +47,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ReceiptError", folder: "wallet", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "EvidenceError", folder: "origins", errors: EVIDENCE_ERRORS },
+  { name: "CuratorError", folder: "origins", errors: CURATOR_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli-kit", errors: CLI_ERRORS },
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },

@@ -29,10 +29,12 @@ export {
   type ShownNote,
 } from "./core/evidence.ts";
 export {
+  curatorOf,
   decodeHead,
   encodeHead,
   headDigest,
   MAX_HEAD_BYTES,
+  minSlotSeconds,
   type OriginHead,
   type SignedHead,
   SLOT_SECONDS,
@@ -73,7 +75,7 @@ export {
   manifestPath,
   policyPath,
 } from "./core/publication.ts";
-export { type HeadFacts, nextHead, type Publication } from "./core/publish.ts";
+export { type HeadFacts, type MaskFiles, maskFiles, nextHead, type Publication } from "./core/publish.ts";
 export { ROOT_GRACE_SECONDS, type RootedHead, RootHistory } from "./core/root-history.ts";
 export { type OriginSet, parseSet, parseSetName, setId } from "./core/set.ts";
-export { type EntryProblem, SetState } from "./core/set-state.ts";
+export { type EntryProblem, type SetEvent, SetState } from "./core/set-state.ts";

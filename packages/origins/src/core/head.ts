@@ -1,5 +1,6 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { type Bytes32, bytesToHex, hexToBytes, TREE_CAPACITY } from "@sotto/protocol";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { type Address, type Bytes32, bytesToHex, hexToBytes, LOCAL_CHAIN_IDS, TREE_CAPACITY } from "@sotto/protocol";
 import {
   assertField,
   assertInteger,
@@ -13,8 +14,12 @@ import {
 } from "@sotto/protocol/extend";
 import { type OriginSet, parseSet, SET_FIELDS } from "./set.ts";
 
-/** A set's heads have times that are multiples of this, seconds: one slot, one head. */
+/** A set's heads have times that are multiples of this, seconds: one slot, one head. Local chains may have shorter slots. */
 export const SLOT_SECONDS = 60;
+
+/** The length of a slot that heads of a chain may have at least, seconds: a local chain's tests need not wait for a minute. */
+export const minSlotSeconds = (chainId: number): number =>
+  LOCAL_CHAIN_IDS.includes(BigInt(chainId)) ? 1 : SLOT_SECONDS;
 
 /** The state of a set at a block, as its curator signs it. Every field is part of what is signed. */
 export interface OriginHead extends OriginSet {
@@ -22,7 +27,7 @@ export interface OriginHead extends OriginSet {
   readonly number: number;
   /** Digest of the head before it, 32 bytes; zeros for head 0. */
   readonly previous: Bytes32;
-  /** Unix time, seconds, a multiple of SLOT_SECONDS and later than that of the head before it. */
+  /** Unix time, seconds, a multiple of SLOT_SECONDS (on a local chain, any) and later than that of the head before it. */
   readonly time: number;
   /** The block whose notes it covers. */
   readonly block: number;
@@ -89,8 +94,8 @@ export function parseHead(value: OriginHead): OriginHead {
     const number = count(value.number, "number");
     const previous = bytes32(value.previous, "previous");
     const time = count(value.time, "time");
-    if (time % SLOT_SECONDS !== 0)
-      fail("INVALID_ARGUMENT", `the time of a head must be a multiple of ${SLOT_SECONDS} s`);
+    const slot = minSlotSeconds(set.chainId);
+    if (time % slot !== 0) fail("INVALID_ARGUMENT", `the time of a head must be a multiple of ${slot} s`);
     if ((number === 0) !== (previous === ZERO_BYTES))
       fail("INVALID_ARGUMENT", "head 0, and no other, has zeros as the head before it");
     return {
@@ -110,6 +115,10 @@ export function parseHead(value: OriginHead): OriginHead {
 
 /** The EIP-712 digest of a head, which the curator signs and the next head names. @throws SottoError INVALID_ARGUMENT */
 export const headDigest = (head: OriginHead): Bytes32 => structDigest(NAME, FIELDS, parseHead(head));
+
+/** The account that signs with a private key, 32 bytes: the curator of its sets. */
+export const curatorOf = (secret: Uint8Array): Address =>
+  `0x${bytesToHex(keccak_256(secp256k1.getPublicKey(secret, false).subarray(1))).slice(26)}`;
 
 /**
  * Signs a head.

@@ -11,6 +11,27 @@ export interface Publication {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
+/** What a head publishes of a mask. */
+export interface MaskFiles {
+  /** Root of the mask tree over the leaves that the head covers. */
+  readonly maskRoot: bigint;
+  /** SHA-256 of the manifest. */
+  readonly manifest: Bytes32;
+  /** Manifest and bitmaps, by their paths. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The manifest and the bitmaps of a head. @param leaves number of leaves that it covers */
+export function maskFiles(mask: MaskTree, leaves: number): MaskFiles {
+  const covered = mask.upTo(leaves);
+  const chunks = covered.chunks(leaves);
+  const bytes = encodeManifest(chunks);
+  const manifest = sha256Hex(bytes);
+  const files = new Map([[manifestPath(manifest), bytes]]);
+  for (const { bitmap } of chunks) files.set(bitmapPath(sha256Hex(bitmap)), bitmap);
+  return { maskRoot: covered.root, manifest, files };
+}
+
 /** What a new head says beside its mask. */
 export type HeadFacts = Omit<OriginHead, "number" | "previous" | "maskRoot" | "manifest">;
 
@@ -27,18 +48,13 @@ export function nextHead(
   previous: OriginHead | undefined,
   secret: Uint8Array,
 ): Publication {
-  const covered = mask.upTo(facts.leaves);
-  const chunks = covered.chunks(facts.leaves);
-  const manifest = encodeManifest(chunks);
-  const hash: Bytes32 = sha256Hex(manifest);
+  const { maskRoot, manifest, files } = maskFiles(mask, facts.leaves);
   const head: OriginHead = {
     ...facts,
     number: previous === undefined ? 0 : previous.number + 1,
     previous: previous === undefined ? ZERO_BYTES : headDigest(previous),
-    maskRoot: covered.root,
-    manifest: hash,
+    maskRoot,
+    manifest,
   };
-  const files = new Map([[manifestPath(hash), manifest]]);
-  for (const { bitmap } of chunks) files.set(bitmapPath(sha256Hex(bitmap)), bitmap);
   return { signed: signHead(head, secret), files };
 }

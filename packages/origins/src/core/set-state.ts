@@ -1,11 +1,18 @@
 // The rules of a set: which notes are in it follows from the pool's events, the log's entries and the heads, and from nothing else.
-import type { PoolEvent } from "@sotto/chain";
+import type { AppendedEvent, DepositedEvent, SettledEvent, WithdrawnEvent } from "@sotto/chain";
 import type { PermuteMany } from "@sotto/protocol";
 import type { OriginClaim } from "./claim.ts";
 import type { LogEntry } from "./log.ts";
 import { type LeafAt, MaskTree } from "./mask-tree.ts";
 import { nullifiersOf } from "./nullifiers.ts";
 import { RootHistory } from "./root-history.ts";
+
+/** What a set needs of the pool's events. */
+export type SetEvent =
+  | Pick<DepositedEvent, "type" | "leafIndex" | "blockNumber">
+  | Pick<SettledEvent, "type" | "nullifier" | "leafIndex" | "timestamp" | "blockNumber">
+  | Pick<WithdrawnEvent, "type" | "nullifiers" | "commitment" | "leafIndex" | "timestamp" | "blockNumber">
+  | Pick<AppendedEvent, "type" | "blockNumber">;
 
 /** An event that spent notes, and the notes that it made. */
 interface Spend {
@@ -56,6 +63,11 @@ export class SetState {
     return this.#accepted.get(leaf);
   }
 
+  /** Whether a deposit of the chain has this leaf. */
+  isDeposit(leaf: number): boolean {
+    return this.#deposits.has(leaf);
+  }
+
   /** The root of a nullifier's claim. */
   claimedRoot(nullifier: bigint): bigint | undefined {
     return this.#claims.get(nullifier);
@@ -72,7 +84,7 @@ export class SetState {
   }
 
   /** Adds the pool's events in the order of the chain. Their times must be those of their blocks. */
-  addEvents(events: readonly PoolEvent[]): void {
+  addEvents(events: readonly SetEvent[]): void {
     for (const event of events) {
       const { blockNumber } = event;
       if (event.type === "appended") continue;
@@ -124,8 +136,13 @@ export class SetState {
     if (entry.type === "claim") this.#claim(entry.claim);
     else if (entry.type === "reorg") {
       this.roots.forget(entry.leaf);
-      for (const leaf of this.#accepted.keys()) if (leaf >= entry.leaf) this.#accepted.delete(leaf);
-      for (const leaf of this.#deposits.keys()) if (leaf >= entry.leaf) this.mask.set(leaf, false);
+      for (const leaf of this.#accepted.keys()) {
+        if (leaf < entry.leaf) continue;
+        this.#accepted.delete(leaf);
+        this.mask.set(leaf, false);
+      }
+      // The leaf of a deposit that is gone may be a payment's output now.
+      for (const spend of this.#spends) if (spend.outputs.some((leaf) => leaf >= entry.leaf)) this.#inherit(spend);
     } else {
       this.#accepted.set(entry.leaf, entry.type === "accept");
       this.mask.set(entry.leaf, entry.type === "accept");

@@ -1,0 +1,263 @@
+import type { ChainSource } from "@sotto/chain";
+import type { Address } from "@sotto/protocol";
+import type { ServiceLog } from "@sotto/server";
+import type { LogEntry } from "../../core/log.ts";
+import { depositorsOf } from "../follow/depositors.ts";
+import type { CuratorMetrics } from "../ops/metrics.ts";
+import type { SetWriter } from "../set/writer.ts";
+import type { Db } from "../store/schema.ts";
+import type { CuratorStore, Lease } from "../store/store.ts";
+import type { Deposit, Judge } from "./judge.ts";
+
+export interface JudgingOptions {
+  readonly store: CuratorStore;
+  readonly writer: SetWriter;
+  readonly judges: readonly Judge[];
+  readonly chain: ChainSource;
+  readonly place: { readonly pool: Address; readonly token: Address };
+  readonly metrics: CuratorMetrics;
+  readonly log: Pick<ServiceLog, "warn">;
+  /** Now, ms. */
+  readonly clock: () => number;
+}
+
+/** Deposits of one round. Heads wait for a round. */
+const MAX_ROUND = 5_000;
+/** Deposits that are loaded and judged together. */
+const BATCH = 500;
+/** Questions to one judge at once. */
+const AT_ONCE = 16;
+/** When a deposit is judged again whose judge failed, or whose depositor is not known, ms. */
+const AGAIN_MS = 30_000;
+
+/** Asks the judges about deposits, and appends what they say to the log. */
+export class Judging {
+  readonly #options: JudgingOptions;
+  /** When deposits that wait are judged again, ms. */
+  readonly #again = new Map<number, number>();
+  /** Refused deposits that a person wants to be judged again. */
+  readonly #reopened = new Set<number>();
+  /** Whether accepted deposits have to be compared with the lists. */
+  #changed = true;
+
+  constructor(options: JudgingOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const changed = (): void => {
+      this.#changed = true;
+      this.#again.clear();
+    };
+    await Promise.all(this.#options.judges.map((judge) => judge.start?.(changed)));
+  }
+
+  stop(): void {
+    for (const judge of this.#options.judges) judge.stop?.();
+  }
+
+  /** Judges the deposits that are due. The caller has synced the set. */
+  async round(lease: Lease): Promise<void> {
+    await this.#takeVerdicts(lease);
+    if (this.#changed) {
+      this.#changed = false;
+      await this.#refuseAgain(lease).catch((error: unknown) => {
+        this.#changed = true;
+        throw error;
+      });
+    }
+    const due = this.#due();
+    for (let i = 0; i < due.length; i += BATCH) await this.#judge(lease, due.slice(i, i + BATCH));
+  }
+
+  #due(): number[] {
+    const { writer, clock } = this.#options;
+    const now = clock();
+    const due: number[] = [];
+    for (const leaf of [...this.#reopened, ...writer.replica.waiting]) {
+      if ((this.#again.get(leaf) ?? 0) > now) continue;
+      due.push(leaf);
+      if (due.length === MAX_ROUND) break;
+    }
+    return due.sort((a, b) => a - b);
+  }
+
+  /** What a person said since the last round: a refusal counts at once, an acceptance has the deposit judged again. */
+  async #takeVerdicts(lease: Lease): Promise<void> {
+    const { store, writer, metrics } = this.#options;
+    const rows = await store.db
+      .selectFrom("origin_verdicts")
+      .selectAll()
+      .where("handled", "=", 0)
+      .orderBy("leaf")
+      .limit(BATCH)
+      .execute();
+    if (rows.length === 0) return;
+    const refusals = rows.filter(({ verdict }) => verdict === "refuse");
+    const appended = await writer.judge(
+      lease,
+      refusals.map(({ leaf }): LogEntry => ({ type: "refuse", leaf })),
+      async (db) => {
+        for (const { leaf, verdict } of rows)
+          await db
+            .updateTable("origin_verdicts")
+            .set({ handled: 1 })
+            .where("leaf", "=", leaf)
+            .where("verdict", "=", verdict)
+            .execute();
+      },
+    );
+    metrics.judged("person", "refuse", appended.length);
+    for (const { leaf, verdict } of rows) {
+      this.#again.delete(leaf);
+      if (verdict === "accept" && writer.replica.state.judgement(leaf) === false) this.#reopened.add(leaf);
+      if (verdict === "refuse") this.#reopened.delete(leaf);
+    }
+  }
+
+  /** Refuses accepted deposits that a judge refuses since its list changed. */
+  async #refuseAgain(lease: Lease): Promise<void> {
+    const { store, writer, judges, metrics } = this.#options;
+    const watching = judges.filter((judge) => judge.refuses !== undefined);
+    if (watching.length === 0) return;
+    for (let next = 0; ; ) {
+      const rows = await store.db
+        .selectFrom("origin_leaves")
+        .select(["leaf", "depositor"])
+        .where("leaf", ">=", next)
+        .where("depositor", "is not", null)
+        .orderBy("leaf")
+        .limit(10_000)
+        .execute();
+      if (rows.length === 0) return;
+      next = rows.at(-1)!.leaf + 1;
+      const accepted = rows.filter(({ leaf }) => writer.replica.state.judgement(leaf) === true);
+      for (const judge of watching) {
+        const refused = accepted.filter(({ leaf, depositor }) =>
+          judge.refuses!({ leaf, depositor: depositor as Address }),
+        );
+        if (refused.length === 0) continue;
+        const entries = refused.map(({ leaf }): LogEntry => ({ type: "refuse", leaf }));
+        metrics.judged(judge.name, "refuse", (await writer.judge(lease, entries)).length);
+        await writer.sync();
+      }
+    }
+  }
+
+  async #judge(lease: Lease, leaves: readonly number[]): Promise<void> {
+    const { writer, clock, metrics } = this.#options;
+    const deposits = await this.#load(lease, leaves);
+    const known = new Set(deposits.map(({ leaf }) => leaf));
+    for (const leaf of leaves) if (!known.has(leaf)) this.#again.set(leaf, clock() + AGAIN_MS);
+    const entries: LogEntry[] = [];
+    const counts: [judge: string, verdict: "accept" | "refuse"][] = [];
+    for (let i = 0; i < deposits.length; i += AT_ONCE)
+      await Promise.all(
+        deposits.slice(i, i + AT_ONCE).map(async (deposit) => {
+          const { leaf } = deposit;
+          const { verdict, judge, again } = await this.#ask(deposit);
+          if (verdict === "wait") {
+            this.#again.set(leaf, again);
+            return;
+          }
+          counts.push([judge, verdict]);
+          entries.push({ type: verdict, leaf });
+        }),
+      );
+    entries.sort((a, b) => ("leaf" in a && "leaf" in b ? a.leaf - b.leaf : 0));
+    if (entries.length > 0) await writer.judge(lease, entries);
+    for (const [judge, verdict] of counts) metrics.judged(judge, verdict, 1);
+    for (const leaf of entries.flatMap((entry) => ("leaf" in entry ? [entry.leaf] : []))) {
+      this.#again.delete(leaf);
+      this.#reopened.delete(leaf);
+    }
+  }
+
+  /** Asks the judges in their order, until one refuses. */
+  async #ask(deposit: Deposit): Promise<{ verdict: "accept" | "refuse" | "wait"; judge: string; again: number }> {
+    const { judges, clock, log, metrics } = this.#options;
+    let again: number | undefined;
+    for (const judge of judges) {
+      try {
+        const found = await judge.judge(deposit);
+        if (found.verdict !== "wait") {
+          if (found.verdict === "refuse") return { verdict: "refuse", judge: judge.name, again: 0 };
+          continue;
+        }
+        again = Math.max(again ?? 0, found.again);
+        metrics.judged(judge.name, "wait", 1);
+      } catch (error) {
+        log.warn({ err: error, judge: judge.name }, "a judge failed; the deposit waits");
+        again = Math.max(again ?? 0, clock() + AGAIN_MS);
+        metrics.judged(judge.name, "failed", 1);
+      }
+    }
+    if (again !== undefined) return { verdict: "wait", judge: "", again };
+    return { verdict: "accept", judge: "all", again: 0 };
+  }
+
+  /** The deposits at these leaves whose depositor is known. */
+  async #load(lease: Lease, leaves: readonly number[]): Promise<Deposit[]> {
+    const { store } = this.#options;
+    const rows = await depositRows(store.db, leaves);
+    const unknown = rows.filter(({ depositor }) => depositor === null);
+    const found = unknown.length === 0 ? undefined : await this.#findDepositors(lease, unknown);
+    return rows.flatMap((row) => {
+      const depositor = row.depositor ?? found?.get(row.leaf);
+      if (depositor === undefined) return [];
+      const { leaf, amount, transaction_hash: transaction, timestamp } = row;
+      return [
+        {
+          leaf,
+          amount: BigInt(amount!),
+          transaction: transaction!,
+          depositor: depositor as Address,
+          timestamp: timestamp!,
+        },
+      ];
+    });
+  }
+
+  async #findDepositors(lease: Lease, rows: readonly DepositRow[]): Promise<Map<number, Address>> {
+    const { store, chain, place, log } = this.#options;
+    const transactions = [...new Set(rows.map(({ transaction_hash }) => transaction_hash!))];
+    const all = await store.db
+      .selectFrom("origin_leaves")
+      .selectAll()
+      .where("transaction_hash", "in", transactions)
+      .orderBy("leaf")
+      .execute();
+    const deposits = all.map((row) => ({
+      leaf: row.leaf,
+      amount: BigInt(row.amount!),
+      transactionHash: row.transaction_hash!,
+      logIndex: row.log_index!,
+      blockNumber: row.block_number,
+    }));
+    const found = await depositorsOf(chain, place, deposits);
+    if (found.size < deposits.length)
+      log.warn({ leaves: deposits.length - found.size }, "the depositor of some deposits is not known; they wait");
+    await store.lead(lease, async (db) => {
+      for (const { leaf, transactionHash } of deposits)
+        if (found.has(leaf))
+          await db
+            .updateTable("origin_leaves")
+            .set({ depositor: found.get(leaf)! })
+            .where("leaf", "=", leaf)
+            .where("transaction_hash", "=", transactionHash)
+            .execute();
+    });
+    return found;
+  }
+}
+
+type DepositRow = Awaited<ReturnType<typeof depositRows>>[number];
+
+const depositRows = (db: Db, leaves: readonly number[]) =>
+  db
+    .selectFrom("origin_leaves")
+    .selectAll()
+    .where("leaf", "in", [...leaves])
+    .where("amount", "is not", null)
+    .orderBy("leaf")
+    .execute();

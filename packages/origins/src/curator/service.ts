@@ -1,0 +1,170 @@
+// Runs a curator as a server.
+import { type Chain, ChainError, connectChain, readPool } from "@sotto/chain";
+import { isUnavailable } from "@sotto/database";
+import { assertAllowedOnChain, loadArtifacts } from "@sotto/prover";
+import {
+  type App,
+  CheckResult,
+  Closing,
+  clientIds,
+  createApp,
+  createReadiness,
+  type HealthOptions,
+  healthRoutes,
+  httpMetrics,
+  listen,
+  metricsRoute,
+  type ServiceLog,
+} from "@sotto/server";
+import { createVerifyEngine } from "@sotto/verifier-service";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { CuratorConfig } from "./config/config.ts";
+import { Curator } from "./curator.ts";
+import { CuratorError } from "./errors.ts";
+import { CURATOR_ROUTE_ERRORS, claimRoute } from "./http/claims.ts";
+import { fileRoutes } from "./http/files.ts";
+import { curatorOpenApi } from "./http/openapi.ts";
+import { createJudges } from "./judges/create.ts";
+import { Rounds } from "./rounds.ts";
+
+/** A running curator. */
+export interface RunningCurator {
+  /** Base URL of the files and of claims. */
+  readonly url: string;
+  /** Completes the running round and running requests, then closes everything else. May be called more than once. */
+  close(): Promise<void>;
+}
+
+/** Parts of a curator that the calling program supplies. */
+export interface CuratorParts {
+  /** Now, ms. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/**
+ * Starts a curator: it follows the chain, judges deposits, signs and publishes heads, and takes claims.
+ * @throws SottoError INVALID_CONFIG, WRONG_CHAIN, CHAIN_UNAVAILABLE, CIRCUIT_UNKNOWN, ARTIFACT_CHANGED, ORIGIN_STORE_MISMATCH,
+ *   ORIGIN_STORE_OUTDATED, ORIGIN_STORE_DAMAGED, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; everything opened so far is
+ *   closed
+ */
+export async function startCurator(
+  config: CuratorConfig,
+  log: ServiceLog,
+  parts: CuratorParts = {},
+): Promise<RunningCurator> {
+  const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
+  try {
+    return await open(config, log, parts, closing);
+  } catch (error) {
+    await closing.run();
+    throw error;
+  }
+}
+
+async function open(
+  config: CuratorConfig,
+  log: ServiceLog,
+  { clock = Date.now }: CuratorParts,
+  closing: Closing,
+): Promise<RunningCurator> {
+  const { set, basePath, publicUrl, folder } = config;
+  const chainId = BigInt(set.chainId);
+  const chain = connectChain({ urls: config.rpcUrls, chainId, timeoutMs: config.rpcTimeoutMs, log, clock });
+  const { token } = await readFacts(chain, config);
+  const artifacts = await loadArtifacts({ folder: config.artifacts, set: config.artifactSet });
+  // With the keys of development, anyone can forge claims.
+  assertAllowedOnChain(artifacts.lock, chainId, !config.local);
+  const verificationKeys = {
+    origin: JSON.parse(Buffer.from(await artifacts.bytes("origin", "vkey")).toString("utf8")),
+  };
+  const engine = await createVerifyEngine({ verificationKeys, workers: config.workers });
+  closing.add(() => engine.close());
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics, prefix: "sotto_" });
+  const curator = await Curator.open({
+    set,
+    key: config.key,
+    chain,
+    token,
+    deploymentBlock: config.deploymentBlock,
+    confirmations: config.confirmations,
+    store: config.store,
+    folder,
+    shownAt: [...(publicUrl === undefined ? [] : [publicUrl]), ...config.mirrors],
+    slotSeconds: config.slotSeconds,
+    description: config.description,
+    judges: (store) => createJudges(config.judges, { chain, store, log, clock }),
+    verifier: engine,
+    log,
+    metrics,
+    clock,
+  });
+  closing.add(() => curator.close());
+  const rounds = new Rounds(() => curator.round(), config.pollMs, log);
+  closing.add(() => rounds.stop());
+  const health: HealthOptions = {
+    readiness: createReadiness({
+      needs: { store: () => curator.ping().then(() => undefined), rounds: async () => rounds.check() },
+      closing: () => closing.begun,
+      translate,
+      clock,
+    }),
+    summary: "Whether the database works, and the last round of the curator succeeded",
+    checks: { store: CheckResult, rounds: CheckResult },
+  };
+  const clientOf = clientIds(config.key);
+  const app = await createApp({
+    config,
+    log,
+    metrics: httpMetrics(metrics),
+    translate,
+    errors: CURATOR_ROUTE_ERRORS,
+    openapi: curatorOpenApi(basePath),
+    routes(root) {
+      const routes = (scope: App): void => {
+        fileRoutes(scope, folder);
+        claimRoute(scope, {
+          claim: (claims, client) => curator.claim(claims, client),
+          clientOf: ({ ip }) => clientOf(ip),
+        });
+      };
+      metricsRoute(root, metrics);
+      healthRoutes(root, health);
+      if (basePath === "") routes(root);
+      else
+        root.register(
+          async (scope) => {
+            healthRoutes(scope as App, health);
+            routes(scope as App);
+          },
+          { prefix: basePath },
+        );
+    },
+  });
+  closing.add(() => app.close());
+  const origin = await listen(app, config);
+  rounds.start();
+  return { url: `${origin}${basePath}`, close: () => closing.run() };
+}
+
+/** Checks chain and pool. @throws CuratorError WRONG_CHAIN, CHAIN_UNAVAILABLE; ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH */
+async function readFacts(chain: Chain, { set }: CuratorConfig) {
+  try {
+    return await readPool(chain, set.pool);
+  } catch (cause) {
+    if (!(cause instanceof ChainError) || cause.code.startsWith("POOL_")) throw cause;
+    if (cause.code === "WRONG_CHAIN") throw new CuratorError("WRONG_CHAIN", cause.message, {}, { cause });
+    throw new CuratorError(
+      "CHAIN_UNAVAILABLE",
+      "no node of SOTTO_RPC_URLS responds; locally: npm run chain",
+      {},
+      { cause },
+    );
+  }
+}
+
+/** Converts errors of database drivers. */
+const translate = (error: unknown): CuratorError | undefined =>
+  isUnavailable(error)
+    ? new CuratorError("STORE_UNAVAILABLE", "the curator's database is unavailable; try again", {}, { cause: error })
+    : undefined;

@@ -1,0 +1,43 @@
+import type { LogEntry } from "../../core/log.ts";
+import type { Db } from "../store/schema.ts";
+import { appendEntries, type CuratorStore, type Lease } from "../store/store.ts";
+import type { Replica } from "./replica.ts";
+import { Turns } from "./turns.ts";
+
+/** The set of this process, and how it is changed: always in the database first, and from its newest state. */
+export class SetWriter {
+  readonly replica: Replica;
+  readonly #store: CuratorStore;
+  readonly #turns = new Turns();
+
+  constructor(store: CuratorStore, replica: Replica) {
+    this.#store = store;
+    this.replica = replica;
+  }
+
+  /** Takes what is new in the database. */
+  sync(): Promise<void> {
+    return this.#turns.run(() => this.#store.snapshot((db) => this.replica.sync(db)));
+  }
+
+  /** Runs `action` in a transaction, with the newest set. Nobody else changes the log or the heads meanwhile. */
+  change<T>(action: (db: Db) => Promise<T>, lease?: Lease): Promise<T> {
+    return this.#turns.run(async () => {
+      const run = async (db: Db): Promise<T> => {
+        await this.replica.sync(db);
+        return action(db);
+      };
+      return lease === undefined ? this.#store.write(run) : this.#store.lead(lease, run);
+    });
+  }
+
+  /** Appends judgements, without those that are not allowed any more. @returns those that were appended */
+  judge(lease: Lease, entries: readonly LogEntry[], also?: (db: Db) => Promise<void>): Promise<readonly LogEntry[]> {
+    return this.change(async (db) => {
+      const allowed = entries.filter((entry) => this.replica.state.problemOf(entry) === undefined);
+      await appendEntries(db, allowed);
+      await also?.(db);
+      return allowed;
+    }, lease);
+  }
+}
