@@ -15,6 +15,7 @@ import { MPP_ERRORS } from "@sotto/mpp";
 import { MPP_CLIENT_ERRORS } from "@sotto/mpp/client";
 import { CURATOR_ERRORS } from "@sotto/origins/curator";
 import { EVIDENCE_ERRORS } from "@sotto/origins/evidence";
+import { ORIGIN_ERRORS } from "@sotto/origins/wallet";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import { PREPAID_SERVER_ERRORS } from "@sotto/prepaid/server";
@@ -44,6 +45,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "PurchaseError", folder: "client", errors: PURCHASE_ERRORS },
   { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
   { name: "PrepaidError", folder: "prepaid", errors: PREPAID_ERRORS },
+  { name: "OriginError", folder: "origins", errors: ORIGIN_ERRORS },
   { name: "ReceiptError", folder: "wallet", errors: RECEIPT_ERRORS },
   { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "EvidenceError", folder: "origins", errors: EVIDENCE_ERRORS },

@@ -1,0 +1,390 @@
+import { type PermuteMany, prepareOrigin, SottoError } from "@sotto/protocol";
+import { Lock, separateFetch, type Wallet, WalletError, type WalletNote } from "@sotto/wallet";
+import type { OriginClaim } from "../core/claim.ts";
+import { decodeClaim, encodeClaim } from "../core/claim.ts";
+import { Book, type BookedSet } from "./book.ts";
+import { OriginError } from "./errors.ts";
+import { Standings } from "./membership.ts";
+import { type Followed, type FollowOptions, MINIMUM_CROWD, parseFollowed, parseSetKey } from "./options.ts";
+import type { ClaimRecord, SetKey, SetRecord } from "./records.ts";
+import { setKeyOf } from "./records.ts";
+import { postponed, sendClaims } from "./send-claims.ts";
+import { isDone, isGood, leavesOf, type Spent, spentBy, stateOf } from "./spends.ts";
+import { type FollowedStatus, statusOf } from "./status.ts";
+import { assertGoing, type RemovalLimit, syncSet } from "./sync-set.ts";
+import { type SetView, sharedBy } from "./view.ts";
+
+/** Heads may remove 100 leaves, or one in a hundred of the set, before the owner is asked. */
+export const REMOVAL_LIMIT: RemovalLimit = { leaves: 100, share: 0.01 };
+
+/** Pause between two syncs in the background, ms; a random part is added. */
+const INTERVAL_MS = 60_000;
+
+/** Options of {@link Origins.open}. */
+export interface OriginsOptions {
+  /** Reads files of curators and mirrors. Default: the platform's. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Sends claims. Default: in Node, a connection for each request; elsewhere the platform's. */
+  readonly claimFetch?: typeof fetch | undefined;
+  /** How many leaves heads may remove before the owner is asked. Default: 100, or 1 % of the set. */
+  readonly removals?: RemovalLimit | undefined;
+  /** A faster permutation for hashing chunks, such as that of `createTreeKernel` of @sotto/prover/scan. */
+  readonly permutation?: PermuteMany | undefined;
+}
+
+/** Options of {@link Origins.sync}. */
+export interface SyncSetsOptions {
+  /** Sends claims again whose last attempt failed, without waiting. Default: false. */
+  readonly retry?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a sync did. */
+export interface Synced {
+  /** Sets whose head is newer than before. */
+  readonly heads: number;
+  /** Claims that curators took. */
+  readonly claims: number;
+  /** What failed; the rest was done all the same. */
+  readonly problems: readonly { readonly set: SetKey; readonly error: unknown }[];
+}
+
+/**
+ * Follows the sets of curators for a wallet, and shows the origins of its notes. While it is open, the wallet keeps notes of different
+ * standing apart (`Wallet.keepApart`). All state is in the wallet's store, under `origins/`.
+ */
+export class Origins {
+  readonly #wallet: Wallet;
+  readonly #book: Book;
+  readonly #options: OriginsOptions;
+  readonly #syncing = new Lock();
+  readonly #claiming = new Lock();
+  readonly #closing = new AbortController();
+  readonly #problems = new Map<string, unknown>();
+  readonly #endApart: () => void;
+  #standings: Standings | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  private constructor(wallet: Wallet, book: Book, options: OriginsOptions) {
+    this.#wallet = wallet;
+    this.#book = book;
+    this.#options = options;
+    this.#endApart = wallet.keepApart((note) => this.#standingsNow().group(note, this.#followed()));
+  }
+
+  /** Opens the sets that the wallet follows. @throws WalletError STORE_DAMAGED */
+  static async open(wallet: Wallet, options: OriginsOptions = {}): Promise<Origins> {
+    return new Origins(wallet, await Book.open(wallet.store, leavesOf(wallet), options.permutation), options);
+  }
+
+  /** Stops what runs in the background. The wallet keeps no notes apart any more. */
+  close(): void {
+    this.#closing.abort(new WalletError("WALLET_CLOSED", "origins are closed; open them again"));
+    clearTimeout(this.#timer);
+    this.#endApart();
+  }
+
+  /** The sets that the wallet follows. */
+  sets(): SetKey[] {
+    return this.#followed().map(({ record: { curator, name } }) => ({ curator, name }));
+  }
+
+  /**
+   * Follows a set from now on, or changes how it is followed. Only the wallet's owner may choose sets: following one that a server
+   * names would let the server find the wallet's note.
+   * @throws OriginError INVALID_OPTION
+   */
+  async follow(set: Followed, { acceptRemoval = false, claimEarlier = false }: FollowOptions = {}): Promise<void> {
+    const parsed = parseFollowed(set, this.#wallet.pool.chainId);
+    await this.#syncing.run(async () => {
+      const known = this.#book.set(parsed)?.record;
+      const record: SetRecord = {
+        ...(known ?? {
+          since: this.#wallet.confirmed?.number ?? this.#wallet.height,
+          head: null,
+          manifest: "",
+          checked: [],
+          seen: null,
+          removed: 0,
+          consented: 0,
+          asked: null,
+          stopped: null,
+        }),
+        ...parsed,
+        minimumCrowd: parsed.minimumCrowd ?? known?.minimumCrowd ?? MINIMUM_CROWD,
+        followed: true,
+        ...(claimEarlier ? { since: -1 } : {}),
+      };
+      const { asked } = record;
+      const consent = acceptRemoval && asked !== null ? { consented: asked, asked: null } : {};
+      await this.#book.putSet({ ...record, ...consent });
+    });
+  }
+
+  /**
+   * Follows a set no longer. What the wallet showed of it stays in the store: its leaves count for the crowd of other sets.
+   * @throws OriginError ORIGIN_NOT_FOLLOWED
+   */
+  async unfollow(set: SetKey): Promise<void> {
+    await this.#syncing.run(async () => {
+      const { record } = this.#followedSet(set);
+      if (this.#book.claimsOf(record).length === 0 && record.stopped === null) await this.#book.deleteSet(record);
+      else await this.#book.putSet({ ...record, followed: false });
+    });
+  }
+
+  /**
+   * Scans the chain, takes the newest head of every set, and sends the claims of confirmed spends. A kill at any time is harmless.
+   * @throws the errors of `Wallet.scan`; the signal's reason. Errors of sets are in the result
+   */
+  sync({ retry = false, signal }: SyncSetsOptions = {}): Promise<Synced> {
+    const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    return this.#syncing.run(async () => {
+      await this.#wallet.scan({ signal: either });
+      const problems: { set: SetKey; error: unknown }[] = [];
+      let heads = 0;
+      let claims = 0;
+      for (const { record } of this.#followed()) {
+        const { curator, name } = record;
+        const attempt = async (action: () => Promise<void>) => {
+          try {
+            await action();
+            return undefined;
+          } catch (error) {
+            either.throwIfAborted();
+            if (!(error instanceof SottoError)) throw error;
+            problems.push({ set: { curator, name }, error });
+            return error;
+          }
+        };
+        const headProblem = await attempt(async () => {
+          if (await syncSet(this.#context(either), record)) heads += 1;
+        });
+        const claimProblem = await attempt(async () => {
+          claims += await this.#sendDue(record, retry, either);
+        });
+        const problem = headProblem ?? claimProblem;
+        if (problem === undefined) this.#problems.delete(setKeyOf(record));
+        else this.#problems.set(setKeyOf(record), problem);
+      }
+      return { heads, claims, problems };
+    }, either);
+  }
+
+  /**
+   * Syncs in the background from now on, about once a minute.
+   * @param onProblem called with what fails; default: it is in `status` only
+   */
+  start(onProblem: (error: unknown) => void = () => undefined): void {
+    const run = async () => {
+      const { problems } = await this.sync();
+      for (const { error } of problems) onProblem(error);
+    };
+    const plan = (pause: number) => {
+      if (this.#closing.signal.aborted) return;
+      this.#timer = setTimeout(() => {
+        void run()
+          .catch((error: unknown) => {
+            if (!this.#closing.signal.aborted) onProblem(error);
+          })
+          .finally(() => plan(INTERVAL_MS + Math.random() * INTERVAL_MS));
+      }, pause);
+      (this.#timer as { unref?: () => void }).unref?.();
+    };
+    plan(0);
+  }
+
+  /** Whether `prove` would show this note's origin now, as of the last sync. The crowd is not considered. */
+  canProve({ leafIndex, nullifier }: WalletNote, set: SetKey): boolean {
+    const { record, view } = this.#book.set(set) ?? {};
+    if (record?.followed !== true || record.stopped !== null || nullifier === undefined) return false;
+    const claim = this.#book.claim(record, nullifier);
+    if (claim !== undefined) return isGood(claim, this.#wallet.now() / 1000);
+    return view?.has(leafIndex) === true;
+  }
+
+  /**
+   * The origin of a note in a set. It is stored before it is returned; later calls return the same, so that nobody ever sees two roots
+   * for one nullifier.
+   * @throws OriginError ORIGIN_NOT_FOLLOWED, ORIGIN_NOT_IN_SET, ORIGIN_CROWD_SMALL, CURATOR_EQUIVOCATED, CURATOR_MASK_FALSE; the errors
+   *   of `Wallet.proveNote`; the signal's reason
+   */
+  prove(leafIndex: number, set: SetKey, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<OriginClaim> {
+    return this.#claiming.run(async () => {
+      const booked = this.#followedSet(set);
+      assertGoing(booked.record);
+      return decodeClaim(await this.#claimOf(booked, leafIndex, false, signal));
+    }, signal);
+  }
+
+  /**
+   * How many notes could be the one whose origin is shown: the leaves that are in this set and in all others for which the wallet ever
+   * showed an origin, less the claims in their logs, each of which names one spent note. 0 before the first head.
+   */
+  crowd(set: SetKey): number {
+    const { view } = this.#followedSet(set);
+    if (view === undefined) return 0;
+    const shown = this.#book.sets().filter(({ record }) => this.#book.claimsOf(record).length > 0);
+    const views = new Set([view, ...shown.flatMap((each): SetView[] => (each.view === undefined ? [] : [each.view]))]);
+    const claims = [...views].reduce((total, { signed }) => total + signed.head.claims, 0);
+    return Math.max(0, sharedBy([...views]) - claims);
+  }
+
+  /** Every set that the wallet follows, and where its notes stand, as of the last sync. */
+  status(): FollowedStatus[] {
+    return this.#followed().map((set) =>
+      statusOf(this.#wallet, this.#book, set, this.crowd(set.record), this.#problems.get(setKeyOf(set.record))),
+    );
+  }
+
+  #context(signal: AbortSignal) {
+    const { fetch: given, removals = REMOVAL_LIMIT } = this.#options;
+    const send: typeof fetch = given ?? ((input, init) => fetch(input, init));
+    return { wallet: this.#wallet, book: this.#book, access: { send, signal }, removals };
+  }
+
+  #followed(): BookedSet[] {
+    return this.#book.sets().filter(({ record }) => record.followed);
+  }
+
+  /** @throws OriginError ORIGIN_NOT_FOLLOWED */
+  #followedSet(key: SetKey): BookedSet {
+    const parsed = parseSetKey(key);
+    const found = this.#book.set(parsed);
+    if (found?.record.followed === true) return found;
+    throw new OriginError(
+      "ORIGIN_NOT_FOLLOWED",
+      `the wallet does not follow the set ${parsed.name} of ${parsed.curator}`,
+      {
+        set: setKeyOf(parsed),
+      },
+    );
+  }
+
+  /** Selection of notes asks for many notes at once; the standings are those of that moment. */
+  #standingsNow(): Standings {
+    if (this.#standings === undefined) {
+      this.#standings = new Standings(this.#wallet, this.#book);
+      queueMicrotask(() => {
+        this.#standings = undefined;
+      });
+    }
+    return this.#standings;
+  }
+
+  /** The claim of a note. A new one is stored before this returns. Call it in turn. */
+  async #claimOf(
+    { record, view }: BookedSet,
+    leafIndex: number,
+    idle: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<ClaimRecord> {
+    const note = this.#wallet.notes().find((each) => each.leafIndex === leafIndex);
+    const known = note?.nullifier === undefined ? undefined : this.#book.claim(record, note.nullifier);
+    if (known !== undefined) return known;
+    if (view === undefined || note === undefined || !view.has(leafIndex)) {
+      const why = view === undefined ? "no head" : note === undefined ? "no note" : this.#why(note, record);
+      throw new OriginError("ORIGIN_NOT_IN_SET", `note ${leafIndex} is not in the set ${record.name}: ${why}`, {
+        leafIndex,
+        why,
+      });
+    }
+    this.#assertCrowd(record);
+    const { head } = view.signed;
+    let nullifier = 0n;
+    const proof = await this.#wallet.proveNote(
+      leafIndex,
+      "origin",
+      (spendable) => {
+        const statement = prepareOrigin({ note: spendable, path: view.path(leafIndex), maskRoot: head.maskRoot });
+        nullifier = statement.nullifier;
+        return statement;
+      },
+      { idle, signal },
+    );
+    const { curator, name } = record;
+    const claim: ClaimRecord = {
+      ...{ curator, name, leafIndex, head: head.number, result: null, attempts: 0, next: 0 },
+      ...encodeClaim({ nullifier, maskRoot: head.maskRoot, proof }),
+      // A newer head may have been taken while the proof was made.
+      until: this.#untilNow(record, view),
+    };
+    await this.#book.addClaim(claim);
+    return claim;
+  }
+
+  #untilNow(key: SetKey, { signed }: SetView): number | null {
+    const newest = this.#book.set(key)?.view?.signed.head;
+    return newest === undefined || newest.maskRoot === signed.head.maskRoot ? null : newest.time;
+  }
+
+  #why(note: WalletNote, record: SetRecord): string {
+    const standing = new Standings(this.#wallet, this.#book).of(note, this.#book.set(record)!);
+    return "why" in standing ? standing.why : standing.in;
+  }
+
+  /** @throws OriginError ORIGIN_CROWD_SMALL */
+  #assertCrowd(record: SetRecord): void {
+    const crowd = this.crowd(record);
+    const minimum = record.minimumCrowd;
+    if (crowd >= minimum) return;
+    throw new OriginError(
+      "ORIGIN_CROWD_SMALL",
+      `only ${crowd} notes could be the one whose origin would be shown, and the minimum is ${minimum}`,
+      { crowd, minimum },
+    );
+  }
+
+  /** Sends the claims that are due, one spend a request, in random order. @returns how many the curator took */
+  async #sendDue(record: SetRecord, retry: boolean, signal: AbortSignal): Promise<number> {
+    const now = this.#wallet.now();
+    const isTime = (spent: Spent) =>
+      retry || spent.nullifiers.every((nullifier) => (this.#book.claim(record, nullifier)?.next ?? 0) <= now);
+    const due = spentBy(this.#wallet).filter(
+      (spent) => stateOf(this.#book, this.#book.set(record)!, spent) === "due" && isTime(spent),
+    );
+    let taken = 0;
+    let problem: unknown;
+    for (const spent of shuffled(due)) {
+      assertGoing(this.#book.set(record)!.record);
+      try {
+        taken += await this.#sendSpend(record, spent, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        problem ??= error;
+      }
+    }
+    if (problem !== undefined) throw problem;
+    return taken;
+  }
+
+  async #sendSpend(record: SetRecord, { leaves, nullifiers }: Spent, signal: AbortSignal): Promise<number> {
+    for (const leaf of leaves)
+      await this.#claiming.run(() => this.#claimOf(this.#book.set(record)!, leaf, true, signal), signal);
+    const claims = () => nullifiers.map((nullifier) => this.#book.claim(record, nullifier)!);
+    const open = claims().filter((claim) => !isDone(claim));
+    const access = { send: this.#claimFetch(), signal };
+    let results: string[];
+    try {
+      results = await sendClaims(access, record.url, open);
+    } catch (error) {
+      signal.throwIfAborted();
+      await this.#book.putClaims(open.map((claim) => postponed(this.#wallet, claim)));
+      throw error;
+    }
+    const answered = open.map((claim, i) => ({ ...claim, result: results[i]! }));
+    await this.#book.putClaims(answered.map((claim) => (isDone(claim) ? claim : postponed(this.#wallet, claim))));
+    return answered.filter(isDone).length;
+  }
+
+  #claimFetch(): typeof fetch {
+    const { claimFetch, fetch: given } = this.#options;
+    return claimFetch ?? given ?? separateFetch() ?? ((input, init) => fetch(input, init));
+  }
+}
+
+/** In random order, so that the order of requests does not tell the order of payments. */
+function shuffled<T>(list: readonly T[]): T[] {
+  const keyed = list.map((value) => ({ value, key: Math.random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ value }) => value);
+}
