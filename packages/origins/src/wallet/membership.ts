@@ -1,4 +1,4 @@
-// Where a note stands in a set, and why.
+// The standing of a note in a set, and its reason.
 import type { Wallet, WalletNote } from "@sotto/wallet";
 import type { Book, BookedSet } from "./book.ts";
 import { setKeyOf } from "./records.ts";
@@ -10,7 +10,7 @@ import { isMadeBy, type Spent, spentBy, stateOf } from "./spends.ts";
  */
 export const OPEN_SECONDS = 86_400;
 
-/** Where a note stands in a set: in it, on its way into it, or outside. */
+/** The standing of a note in a set: in it, on its way into it, or outside. */
 export type Standing =
   | { readonly in: "set" }
   | {

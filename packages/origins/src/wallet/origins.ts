@@ -36,6 +36,7 @@ export interface OriginsOptions {
 export interface SyncSetsOptions {
   /** Sends claims again whose last attempt failed, without waiting. Default: false. */
   readonly retry?: boolean | undefined;
+  /** Stops it; the next sync resumes. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -230,7 +231,7 @@ export class Origins {
     return Math.max(0, sharedBy([...views]) - claims);
   }
 
-  /** Every set that the wallet follows, and where its notes stand, as of the last sync. */
+  /** Every set that the wallet follows, and the standing of its notes, as of the last sync. */
   status(): FollowedStatus[] {
     return this.#followed().map((set) =>
       statusOf(this.#wallet, this.#book, set, this.crowd(set.record), this.#problems.get(setKeyOf(set.record))),

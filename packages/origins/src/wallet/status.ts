@@ -7,6 +7,7 @@ import { type SpendState, spentBy, stateOf } from "./spends.ts";
 
 /** The newest head that the wallet took. */
 export interface HeadStatus {
+  /** Counts the heads of the set from 0. */
   readonly number: number;
   /** Unix time, seconds. */
   readonly time: number;
@@ -22,7 +23,7 @@ export interface HeadStatus {
   readonly signed: WireHead;
 }
 
-/** A set that the wallet follows, and where its notes stand. */
+/** A set that the wallet follows, and the standing of its notes. */
 export interface FollowedStatus extends SetKey {
   readonly url: string;
   readonly mirrors: readonly string[];

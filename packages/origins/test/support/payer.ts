@@ -14,7 +14,7 @@ const real = createProver(artifacts);
 const verifier = createVerifier({ artifacts });
 after(() => real.close());
 
-/** Proves origins, and stands in for the proofs of payments. */
+/** Proves origins, and makes up the proofs of payments. */
 class OriginProver extends OracleProver {
   override async prove(...[circuit, input]: Parameters<OracleProver["prove"]>) {
     if (circuit !== "origin") return super.prove(circuit, input);

@@ -204,7 +204,7 @@ describe("a wallet that follows a curator", function () {
     assert.isAtMost(3, MAX_CLAIMS);
   });
 
-  it("sends claims again after the curator was away or answered nonsense, with growing pauses", async () => {
+  it("sends claims again after the curator was unreachable or answered nonsense, with growing pauses", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n]);
     const origins = await payers.follow(payer);
