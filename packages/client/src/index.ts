@@ -64,6 +64,7 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
+export type { AttachedPayment, NoteWish, PayingAttachment } from "./purchase/attachment.ts";
 export { ChargeCounters } from "./purchase/charges.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";

@@ -22,3 +22,9 @@ export function asOption<T>(name: string, read: () => T): T {
     throw invalidOption(`${name}: ${cause.message}`, cause);
   }
 }
+
+/** The code of an error, for the operator. */
+export const codeOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "UNKNOWN";
+};

@@ -5,6 +5,12 @@ export { PAYWALL_ERRORS } from "./error-definitions.ts";
 export { invalidOption, PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { assertFields, parseInteger } from "./option-values.ts";
 export { CheckFailed, CheckUnavailable } from "./outcome.ts";
+export type {
+  AttachmentCore,
+  OpenAttachment,
+  PaymentAttachment,
+  ShownAttachment,
+} from "./paywall/attachment.ts";
 export { createPaywall } from "./paywall/create.ts";
 export type { ListedRoute } from "./paywall/discovery.ts";
 export type { PaywallEvent, PaywallEventNames } from "./paywall/events.ts";
@@ -41,6 +47,7 @@ export type {
   Outcome,
   PaidProof,
   Payment,
+  PaymentAttachments,
   PaymentKinds,
   Paywall,
   PaywallRequest,

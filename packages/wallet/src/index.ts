@@ -63,7 +63,13 @@ export { ServiceClientError, type ServiceClientErrorCode } from "./service/error
 export { type Answer, type AnswerLimits, exchange, type NoAnswer } from "./service/exchange.ts";
 export type { Json } from "./service/http.ts";
 export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/responses.ts";
-export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
+export {
+  type CallOptions,
+  type FollowOptions,
+  type ServiceOptions,
+  SottoService,
+  type VerifyOptions,
+} from "./service/service.ts";
 export { normalizeServiceUrl } from "./service/url.ts";
 export { MemoryStore } from "./store/memory.ts";
 export { isCacheKey, type Store, type StoreChange, type StoredRecord, type StoreValue } from "./store/store.ts";

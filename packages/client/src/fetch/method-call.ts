@@ -14,6 +14,8 @@ export interface CallOptions {
   readonly onProgress: OnProgress | undefined;
   /** Milliseconds before the first retry, doubled for each further one. */
   readonly retryDelayMs: number | undefined;
+  /** Names of the headers of attachments, which any payment may have. Default: none. */
+  readonly attached?: readonly string[] | undefined;
 }
 
 /** A method with its view of one call. */
@@ -72,16 +74,19 @@ export class MethodCall implements PayingCall {
   /** Checks a payment, and returns a copy that the method cannot change afterwards. @throws FetchError METHOD_INVALID */
   #checked({ name, value, url, also }: CallPayment): CallPayment {
     const by = this.#by;
-    const further = Object.entries({ ...also }).map(([other, text]) => [other, String(text)] as const);
+    const { attached = [] } = this.#options;
+    // A header that the request has already is the caller's: nothing else is shown in it.
+    const further = Object.entries({ ...also })
+      .filter(([other]) => !attached.includes(other) || this.#call.isFree(other))
+      .map(([other, text]) => [other, String(text)] as const);
     const copy = {
       name: String(name),
       value: String(value),
       url: new URL(url.href),
       also: Object.fromEntries(further),
     };
-    if (
-      ![[copy.name, copy.value] as const, ...further].every(([header, text]) => isPaymentOf(by.headers, header, text))
-    )
+    const own = [...by.headers, ...attached];
+    if (![[copy.name, copy.value] as const, ...further].every(([header, text]) => isPaymentOf(own, header, text)))
       throw new FetchError("METHOD_INVALID", `the method ${by.name} pays with a header that it does not declare`);
     if (copy.url.origin !== this.#call.url.origin)
       throw new FetchError(

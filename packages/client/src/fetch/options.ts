@@ -2,6 +2,7 @@ import { quoted } from "@sotto/protocol";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
+import type { PayingAttachment } from "../purchase/attachment.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
 import { assertLimits, type SpendingLimits, type ToolLimit } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
@@ -58,6 +59,10 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    */
   methods?: readonly PayingMethod[] | undefined;
   /**
+   * What payments show beside their proofs to servers that ask for it, such as where the money comes from. Default: nothing.
+   */
+  attachments?: readonly PayingAttachment[] | undefined;
+  /**
    * Prepares the next payment to each host that was paid in the last 15 minutes, with the terms of its last payment, so
    * that it takes milliseconds: at most four at a time, while no other proof is made. Costs processor time for payments
    * that may never come. Default: false.
@@ -98,6 +103,7 @@ export interface CheckedOptions {
   /** Base URL of the phone registry. */
   readonly registry: string | undefined;
   readonly methods: readonly PayingMethod[];
+  readonly attachments: readonly PayingAttachment[];
 }
 
 const OPTIONS: { readonly [name in keyof WrapOptions]-?: true } = {
@@ -107,6 +113,7 @@ const OPTIONS: { readonly [name in keyof WrapOptions]-?: true } = {
   maxPerHour: true,
   maxPerHost: true,
   maxByHost: true,
+  attachments: true,
   tool: true,
   confirmPayment: true,
   pinHosts: true,
@@ -149,6 +156,7 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     phone,
     prepare,
     methods = [],
+    attachments = [],
   } = Object(options) as WrapOptions;
   if (prepare !== undefined && typeof prepare !== "boolean")
     throw new FetchError("FETCH_OPTION_INVALID", "prepare must be true or false");
@@ -164,6 +172,7 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) assertSplit(split);
   const checkedMethods = parseMethods(methods);
+  const checkedAttachments = parseAttachments(attachments, checkedMethods);
   const urls = services.map(normalizeServiceUrl);
   const registry = phoneRegistry === undefined ? undefined : normalizeServiceUrl(phoneRegistry);
   for (const address of [...urls, ...(registry === undefined ? [] : [registry])])
@@ -173,6 +182,7 @@ export function parseOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     services: urls,
     registry,
     methods: checkedMethods,
+    attachments: checkedAttachments,
     // Copied and frozen, because methods get this object.
     limits: frozenLimits({ ...limits, hosts, tool }),
   };
@@ -203,6 +213,8 @@ export const privatePayment: PayingMethod = Object.freeze({
   },
 });
 
+const ATTACHMENT_NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
+const FIELD_NAME = /^[a-z][A-Za-z]{0,31}$/;
 const METHOD_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 const SCHEME_NAME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
@@ -244,6 +256,38 @@ export function parseMethods<M extends OpenMethod>(methods: readonly PayingMetho
     names.add(name);
     for (const key of keys) used.add(key);
     return { name, headers, asks, paysKeyed, open: (core) => open.call(method, core) };
+  });
+}
+
+/**
+ * Checks attachments, and returns copies that their authors cannot change afterwards.
+ * @throws FetchError FETCH_OPTION_INVALID
+ */
+function parseAttachments(
+  attachments: readonly PayingAttachment[],
+  methods: readonly PayingMethod[],
+): readonly PayingAttachment[] {
+  const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `attachments ${what}`);
+  if (!Array.isArray(attachments)) throw invalid("must be a list");
+  const asked = methods.flatMap(({ asks = {} }) => Object.keys(asks));
+  const used = new Set([...OTHERS_HEADERS, ...SHARED_HEADERS, ...methods.flatMap(({ headers }) => headers.map(keyOf))]);
+  for (const key of asked) used.add(key.toLowerCase());
+  const names = new Set(methods.map(({ name }) => name));
+  return (attachments as readonly PayingAttachment[]).map((attachment): PayingAttachment => {
+    const { name, header, field, choose, show } = Object(attachment) as PayingAttachment;
+    const isNamed = typeof name === "string" && ATTACHMENT_NAME.test(name);
+    const isField = field === undefined || (typeof field === "string" && FIELD_NAME.test(field));
+    if (!isNamed || !isField || typeof header !== "string" || !HEADER_NAME.test(header) || typeof show !== "function")
+      throw invalid("must be objects with a name, a header, and show(); a field has letters only");
+    const taken = names.has(name) ? name : used.has(keyOf(header)) ? header : undefined;
+    if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another one's`);
+    names.add(name);
+    used.add(keyOf(header));
+    return {
+      ...{ name, header, field },
+      ...(choose && { choose: (...asked) => choose.apply(attachment, asked) }),
+      show: (...asked) => show.apply(attachment, asked),
+    };
   });
 }
 

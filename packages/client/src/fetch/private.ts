@@ -2,6 +2,7 @@ import { addressOwnerTag, MONTH_GRACE_MS } from "@sotto/protocol";
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
+import { askedAttachments } from "../purchase/attach.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, ContextOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
@@ -12,7 +13,7 @@ import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { PurchaseStage } from "../purchase/progress.ts";
 import { assertOpen, begin, type PurchaseRequest, parseRequest, resume, sameTerms } from "../purchase/purchase.ts";
-import type { Envelope, PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
+import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle } from "../purchase/unpaid.ts";
 import { type Call, PROOF_HEADER } from "./call.ts";
@@ -232,7 +233,10 @@ export class PrivatePayment implements OpenMethod {
       maxHeaderLength: zkProof.maxHeaderLength,
     };
     const terms = parseRequest(service, request);
-    const begun = await this.#begun(book, id, terms, request, envelope);
+    // Terms of another format ask for nothing beside the payment.
+    const offers = foreign === undefined ? challenge.offers : new Map();
+    const attachments = askedAttachments(this.#checked.attachments, offers, book.get(id)?.attachments);
+    const begun = await this.#begun(book, id, terms, request, { envelope, attachments });
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
     await this.#assertPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
@@ -244,7 +248,7 @@ export class PrivatePayment implements OpenMethod {
       );
     await address.keep();
     tell("recipient");
-    const record = begun ?? (await begin(this.#wallet, book, id, request, terms, envelope));
+    const record = begun ?? (await begin(this.#wallet, book, id, request, terms, { envelope, attachments }));
     const context = this.#context(call, claim, service, record, expected !== undefined);
     const split = () => this.#split(service, call.signal, () => tell("split"));
     return { context, purchase: await resume(context, release, split) };
@@ -291,16 +295,25 @@ export class PrivatePayment implements OpenMethod {
     id: string,
     terms: PurchaseTerms,
     { maxHeaderLength, before }: PurchaseRequest,
-    envelope: Envelope | undefined,
+    asked: Pick<PurchaseRecord, "envelope" | "attachments">,
   ): Promise<PurchaseRecord | undefined> {
     await sweepPurchases(this.#wallet, book);
     const known = book.get(id);
     if (known !== undefined && sameTerms(known, terms)) {
-      if (JSON.stringify(known.envelope) === JSON.stringify(envelope) && known.before === before) return known;
+      const { envelope, attachments = [] } = asked;
+      const same =
+        JSON.stringify([known.envelope, known.attachments ?? []]) === JSON.stringify([envelope, attachments]);
+      if (same && known.before === before) return known;
       // The server asks for the same payment with other terms or another end; it takes the proof in these terms only.
-      const { envelope: _, ...rest } = known;
+      const { envelope: _, attachments: __, ...rest } = known;
       const headerLimit = assertHeaderLimit(maxHeaderLength);
-      return book.update({ ...rest, before, headerLimit, ...(envelope && { envelope }) });
+      const changes = {
+        before,
+        headerLimit,
+        ...(envelope && { envelope }),
+        ...(attachments.length > 0 && { attachments }),
+      };
+      return book.update({ ...rest, ...changes });
     }
     if (known === undefined) return undefined;
     await abandon(this.#wallet, book, known);
@@ -328,8 +341,16 @@ export class PrivatePayment implements OpenMethod {
   #context(call: PayingCall, { book }: Claim, service: SottoService, record: PurchaseRecord, anyAge: boolean): Context {
     const { fundsTimeoutMs, chainTimeoutMs, merge } = this.#options;
     const onProgress: ContextOptions["onProgress"] = (progress) => call.tell(progress);
-    const options: ContextOptions = { signal: call.signal, onProgress, fundsTimeoutMs, chainTimeoutMs, merge, anyAge };
+    const { attachments } = this.#checked;
+    const waits = { fundsTimeoutMs, chainTimeoutMs };
+    const options: ContextOptions = { signal: call.signal, onProgress, ...waits, merge, anyAge, attachments };
     return { wallet: this.#wallet, service, book, options, record };
+  }
+
+  /** What a purchase shows, as far as this paying fetch has its attachments. */
+  #attached({ attached }: PaidPurchase): Readonly<Record<string, string>> {
+    const known = this.#checked.attachments.map(({ header }) => header);
+    return Object.fromEntries(Object.entries(attached).filter(([header]) => known.includes(header)));
   }
 
   #show(call: PayingCall, { context, purchase }: Paid, url: URL, paying: readonly Paying[]): Promise<Response> {
@@ -338,7 +359,7 @@ export class PrivatePayment implements OpenMethod {
       envelope === undefined
         ? {
             call,
-            payment: () => ({ name: PROOF_HEADER, value: purchase.header }),
+            payment: () => ({ name: PROOF_HEADER, value: purchase.header, also: this.#attached(purchase) }),
             renew: async () => false,
             answered: () => undefined,
           }

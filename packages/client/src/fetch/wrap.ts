@@ -185,7 +185,9 @@ class Payer {
     const { key } = sotto;
     const request = sotto.request === undefined ? call.fingerprint : hashText(`${call.url.origin} ${sotto.request}`);
     const { retryDelayMs, onProgress } = this.#options;
-    const paying = this.#paying(call, { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs });
+    const attached = this.#checked.attachments.map(({ header }) => header);
+    const options = { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs, attached };
+    const paying = this.#paying(call, options);
     try {
       return await this.#pay(call, paying);
     } catch (error) {

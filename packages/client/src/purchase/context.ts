@@ -1,4 +1,5 @@
 import type { SottoService, Wallet } from "@sotto/wallet";
+import type { PayingAttachment } from "./attachment.ts";
 import type { PurchaseBook } from "./book.ts";
 import type { OnProgress, PurchaseProgress, PurchaseStage } from "./progress.ts";
 import type { PurchaseRecord } from "./record.ts";
@@ -23,6 +24,8 @@ export interface PurchaseOptions {
 export interface ContextOptions extends PurchaseOptions {
   /** Whether a proof that is older than five minutes is still of use: what another method bought may be recovered with it. */
   anyAge?: boolean | undefined;
+  /** What payments may show beside their proofs. */
+  attachments?: readonly PayingAttachment[] | undefined;
 }
 
 /** The state that every step of a purchase works with. */

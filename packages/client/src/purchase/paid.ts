@@ -1,5 +1,6 @@
 import { encodeProofHeader, endingWith, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, quoted } from "@sotto/protocol";
 import { ServiceClientError } from "@sotto/wallet";
+import { attachedHeaders } from "./attach.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
@@ -33,6 +34,8 @@ export interface PaidPurchase {
    * longer valid.
    */
   readonly header: string;
+  /** Further request headers, which show what the server asks for beside the payment. */
+  readonly attached: Readonly<Record<string, string>>;
   /** Hash of the transaction that settled it. */
   readonly txSignature: string;
   /** keccak256 of its public signals. Together with the nullifier, it identifies the payment on chain. */
@@ -116,10 +119,12 @@ export async function present(context: Context, release: () => void): Promise<Pa
   const paymentToken = await tokenOf(context, attempt);
   const header = encodeProofHeader({ bundle, paymentToken, txSignature }, context.record.headerLimit);
   const { id, price, resourceUrl } = context.record;
+  const attached = attachedHeaders(context.record, attempt.payment);
   tell(context, "paid", { txSignature });
   return {
     id,
     header,
+    attached,
     txSignature,
     digest,
     nullifier: bundle.publicSignals[PAYMENT_SIGNAL.nullifier]!,

@@ -2,6 +2,7 @@ import { delay } from "@sotto/chain";
 import type { ErrorDetails } from "@sotto/protocol";
 import { describeWaiting, type Wallet, WalletError, waitingOf } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
+import { chooseNotes } from "./attach.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Run } from "./run-state.ts";
@@ -27,7 +28,8 @@ export async function proveFirst(run: Run): Promise<void> {
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
     service.withdraw(withdraw, { signal });
   const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;
-  const end = Date.now() + timeoutMs;
+  const begun = Date.now();
+  const end = begun + timeoutMs;
   // Nobody else has seen a proof that is made now, so the chain cannot show more than the record.
   run.stale = false;
   /** The newest block when the wait for a note began. */
@@ -35,10 +37,14 @@ export async function proveFirst(run: Run): Promise<void> {
   for (;;) {
     try {
       if (since === undefined) tell(run.context, "proving");
-      await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined });
+      const waitedMs = since === undefined ? 0 : Math.max(1, Date.now() - begun);
+      const choice = await chooseNotes(run.context, { amount: request.amount, waitedMs });
+      await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined, ...choice });
       return;
     } catch (error) {
-      if (!isCode(error, "FUNDS_NOT_READY")) throw error;
+      // Notes that an attachment excludes now may qualify soon.
+      const isExcluded = isCode(error, "NOTES_APART") && run.context.record.attachments !== undefined;
+      if (!isCode(error, "FUNDS_NOT_READY") && !isExcluded) throw error;
     }
     if (since === undefined) tell(run.context, "funds");
     since ??= wallet.height;

@@ -8,7 +8,7 @@ import { hashText } from "./hash.ts";
 import { assertHeaderLimit } from "./header.ts";
 import { assertLimits, reservationAt, type SpendingLimits } from "./limits.ts";
 import { type PaidPurchase, present } from "./paid.ts";
-import type { Envelope, PurchaseRecord, PurchaseTerms } from "./record.ts";
+import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
 import { runPurchase } from "./run.ts";
 
 /** The resource to pay for, its recipient and its price. */
@@ -116,7 +116,7 @@ export async function begin(
   id: string,
   { limits, host = "", request = id, maxHeaderLength, before }: PurchaseRequest,
   terms: PurchaseTerms,
-  envelope?: Envelope,
+  { envelope, attachments = [] }: Pick<PurchaseRecord, "envelope" | "attachments"> = {},
 ): Promise<PurchaseRecord> {
   const now = wallet.now();
   const record: PurchaseRecord = {
@@ -133,6 +133,7 @@ export async function begin(
     settled: null,
     headerLimit: assertHeaderLimit(maxHeaderLength),
     ...(envelope && { envelope }),
+    ...(attachments.length > 0 && { attachments }),
     shown: 0,
     problem: null,
   };

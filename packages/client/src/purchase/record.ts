@@ -1,4 +1,5 @@
 import type { WireBundle } from "@sotto/protocol";
+import type { AttachmentRecord } from "./attachment.ts";
 import type { Reservation } from "./limits.ts";
 
 /** The resource, its recipient and the service. Numbers that may exceed 2^53 are decimal strings. */
@@ -62,6 +63,8 @@ export interface PurchaseRecord extends PurchaseTerms {
   headerLimit?: number | undefined;
   /** Absent if the proof is presented as x402-zk does. */
   envelope?: Envelope | undefined;
+  /** What the 402 asks to be shown beside the payment. Absent if it asks for nothing that the client can show. */
+  attachments?: readonly AttachmentRecord[] | undefined;
   /** How many times its proof was sent to the server. */
   shown: number;
   problem: Problem | null;

@@ -1,6 +1,8 @@
 // The steps between a proof and its settlement, and what a refusal of the service means.
 import { delay } from "@sotto/chain";
+import { PAYMENT_SIGNAL } from "@sotto/protocol";
 import { ServiceClientError } from "@sotto/wallet";
+import { attach, attachedFields } from "./attach.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { awaitOnChain, recordSettled, statusOf, unknownError } from "./read-chain.ts";
@@ -25,8 +27,11 @@ export async function recordSent(run: Run): Promise<void> {
   const { context } = run;
   context.options.signal?.throwIfAborted();
   const { bundle, digest } = attemptOfRun(run);
-  const attempt: SentAttempt = { payment: context.record.payments.at(-1)!, bundle, digest, token: "" };
-  await store(context, { sent: [...context.record.sent, attempt] });
+  const payment = context.record.payments.at(-1)!;
+  const nullifier = BigInt(bundle.publicSignals[PAYMENT_SIGNAL.nullifier]!);
+  const attachments = await attach(context, payment, { nullifier, timestamp: bundle.timestamp });
+  const attempt: SentAttempt = { payment, bundle, digest, token: "" };
+  await store(context, { sent: [...context.record.sent, attempt], ...(attachments && { attachments }) });
 }
 
 /** Has the service verify the proof, and stores its token. */
@@ -51,7 +56,9 @@ export function settle(run: Run): Promise<void> {
 export async function storeToken(context: Context, attempt: Pick<SentAttempt, "bundle" | "digest">): Promise<string> {
   const { service, wallet, record, options } = context;
   tell(context, "verifying");
-  const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal });
+  const sentAs = record.sent.find(({ digest }) => digest === attempt.digest);
+  const fields = sentAs && attachedFields(record, sentAs.payment);
+  const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal, fields });
   assertToken(paymentToken, attempt.bundle, wallet.pool);
   const sent = record.sent.map((each) => (each.digest === attempt.digest ? { ...each, token: paymentToken } : each));
   await store(context, { sent });

@@ -123,7 +123,7 @@ class OpenMpp implements OpenMethod {
   async #verify(request: PaywallRequest, terms: RequestTerms, credential: MppCredential): Promise<Decision> {
     const { price, resource } = terms;
     const proof = JSON.stringify(credential.payload);
-    const decision = await this.#core.verify([proof], { price, resource }, async ({ payment, finish }) =>
+    const decision = await this.#core.verify([proof], { price, resource, request }, async ({ payment, finish }) =>
       this.#accept(credential, payment, finish),
     );
     if (decision.kind !== "refused" || decision.status === 503) return decision;

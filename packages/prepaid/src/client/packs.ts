@@ -273,7 +273,12 @@ export class Packs {
           { cause: error },
         );
       });
-    const stored = await this.#book.putPack({ ...record, state: "paid", proof: paid.header });
+    const stored = await this.#book.putPack({
+      ...record,
+      state: "paid",
+      proof: paid.header,
+      attached: { ...paid.attached },
+    });
     await paid.delivered();
     return stored;
   }
@@ -284,7 +289,7 @@ export class Packs {
 
   /** Shows the proof to the purchase's URL. Undefined if the merchant does not answer. */
   async #present(record: PackRecord, { pack }: Prepared, signal: AbortSignal | undefined): Promise<Answer | undefined> {
-    const headers = { ...OCTETS, "x-payment-proof": record.proof! };
+    const headers = { ...OCTETS, ...record.attached, "x-payment-proof": record.proof! };
     const init = { method: "POST", headers, body: pack.request as BodyInit };
     const maxBytes = record.count * PREPAID_KEY_BYTES;
     const limits = { name: `the pack at ${record.origin}`, maxBytes, timeoutMs: TIMEOUT_MS, signal };

@@ -44,6 +44,8 @@ export interface PackRecord {
   state: PackState;
   /** Value of X-Payment-Proof: evidence that the pack was paid, for the recover endpoint. */
   proof: string | null;
+  /** Further headers that show what the merchant asks for beside the payment. Absent until the pack is paid. */
+  attached?: Record<string, string> | undefined;
   /**
    * Whether the pack was bought before the wallet was restored. Which of its tokens were shown is not known, so they
    * are spent from the end, and the first one that is refused ends the pack.

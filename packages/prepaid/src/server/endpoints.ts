@@ -94,7 +94,7 @@ export class PrepaidEndpoints {
     const beforeProofs = async () => {
       batch = await this.#readBatch(request, sale);
     };
-    return core.verify(values, { price, resource, beforeProofs }, async ({ payment, finish }) => {
+    return core.verify(values, { price, resource, beforeProofs, request }, async ({ payment, finish }) => {
       let signatures: Uint8Array<ArrayBuffer>;
       try {
         signatures = await this.#issue(sale, payment.digest, batch);

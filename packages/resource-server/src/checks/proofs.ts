@@ -15,30 +15,42 @@ const words = (values: readonly bigint[]): string[] => values.map(String);
 
 export class Proofs {
   readonly #verifier: Verifier;
+  readonly #circuits: readonly string[];
   readonly #gate = new Gate(1, MAX_WAITING);
 
-  constructor(verifier: Verifier) {
+  /** @param attached the circuits of attachments. Default: none */
+  constructor(verifier: Verifier, attached: readonly string[] = []) {
     this.#verifier = verifier;
+    this.#circuits = [...CIRCUITS, ...attached];
   }
 
   /** Prepares the verifier before the first payment. A failure here is not an error: `assertValid` retries it. */
   async warm(): Promise<void> {
-    await Promise.allSettled(CIRCUITS.map((circuit) => this.#verifier.warm(circuit)));
+    await Promise.allSettled(this.#circuits.map((circuit) => this.#verifier.warm(circuit)));
   }
 
   /** @throws CheckFailed PROOF, AMOUNT_PROOF; CheckUnavailable OVERLOADED */
   async assertValid({ proof, publicSignals, amountProof, amountPublicSignals }: PaymentBundle): Promise<void> {
     await this.#gate.run(async () => {
       await setImmediate();
-      if (!(await this.#isValid(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");
+      if (!(await this.#isValid(PAYMENT, words(proof), words(publicSignals)))) throw new CheckFailed("PROOF");
       await setImmediate();
-      if (!(await this.#isValid(RANGE, amountProof, amountPublicSignals))) throw new CheckFailed("AMOUNT_PROOF");
+      if (!(await this.#isValid(RANGE, words(amountProof), words(amountPublicSignals))))
+        throw new CheckFailed("AMOUNT_PROOF");
     });
   }
 
-  async #isValid(circuit: string, proof: readonly bigint[], signals: readonly bigint[]): Promise<boolean> {
+  /** Whether another proof is valid. @throws CheckUnavailable OVERLOADED */
+  verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean> {
+    return this.#gate.run(async () => {
+      await setImmediate();
+      return this.#isValid(circuit, proof, signals);
+    });
+  }
+
+  async #isValid(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean> {
     try {
-      return await this.#verifier.verify(circuit, words(proof), words(signals));
+      return await this.#verifier.verify(circuit, proof, signals);
     } catch {
       // The eight numbers are not points on the curve.
       return false;

@@ -143,6 +143,11 @@ export class Checks {
     return digest;
   }
 
+  /** Whether a proof that is shown beside a payment is valid. @throws CheckUnavailable OVERLOADED */
+  verifyAttached(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean> {
+    return this.#parts.proofs.verify(circuit, proof, signals);
+  }
+
   /** A header that only a wrong clock refuses may pass once the clock is right. */
   async #assertTimely(header: ProofHeader): Promise<void> {
     const { config, clock, serverClock } = this.#parts;

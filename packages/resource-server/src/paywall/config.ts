@@ -9,6 +9,8 @@ import {
 } from "@sotto/protocol";
 import { asOption, invalidOption } from "../errors.ts";
 import { assertFields, isOrigin, parseInteger } from "../option-values.ts";
+import type { PaymentAttachment } from "./attachment.ts";
+import { parseAttachments } from "./attachments.ts";
 import { type Cors, parseCors } from "./cors.ts";
 import { Listings } from "./discovery.ts";
 import type { PaymentMethod } from "./method.ts";
@@ -40,6 +42,8 @@ export interface Config {
   readonly page: Page | undefined;
   /** The methods of the option, checked. */
   readonly methods: readonly PaymentMethod[];
+  /** The attachments of the option, checked. */
+  readonly attachments: readonly PaymentAttachment[];
 }
 
 function parseOrigin(origin: unknown): string {
@@ -103,7 +107,7 @@ function parseStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | 
 const OPTIONS = {
   ...{ price: true, routes: true, free: true },
   ...{ origin: true, recipient: true, service: true, chain: true, store: true, keys: true, jwks: true, issuer: true },
-  ...{ methods: true, page: true, discovery: true, cors: true, onEvent: true, clock: true },
+  ...{ methods: true, attachments: true, page: true, discovery: true, cors: true, onEvent: true, clock: true },
 } satisfies Record<keyof PaywallOptions, true>;
 
 /** @throws PaywallError INVALID_OPTION */
@@ -118,6 +122,7 @@ export function parseConfig(options: PaywallOptions): Config {
   const store = parseStore(options.store, chain.deployment.chainId);
   const service = parseService(options, chain.deployment.chainId);
   const methods = parseMethods(options.methods);
+  const attachments = parseAttachments(options.attachments, methods);
   return {
     origin,
     service,
@@ -125,7 +130,8 @@ export function parseConfig(options: PaywallOptions): Config {
     ...chain,
     ...store,
     methods,
-    cors: parseCors(options.cors, headerNames([PRIVATE_METHOD, ...methods])),
+    attachments,
+    cors: parseCors(options.cors, headerNames([PRIVATE_METHOD, ...methods], attachments)),
     listings: new Listings(options.discovery),
     page: parsePage(options.page, chain.deployment.chainId),
   };

@@ -9,15 +9,15 @@ import { Tokens } from "../checks/token.ts";
 import { PaymentClaims } from "../claims/claims.ts";
 import { ClaimStore } from "../claims/store.ts";
 import { StoredUses } from "../claims/uses.ts";
-import { invalidOption, PaywallError } from "../errors.ts";
+import { codeOf, invalidOption, PaywallError } from "../errors.ts";
 import { Prices } from "../routes/prices.ts";
-import { openVerifier, readLock } from "../service/keys.ts";
+import { CIRCUITS, openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { AddressNotice } from "./address-notice.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { PaywallEvent } from "./events.ts";
-import { codeOf, createReporter, Opening } from "./opening.ts";
+import { createReporter, Opening } from "./opening.ts";
 import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
@@ -60,6 +60,11 @@ async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
     throw invalidOption(`jwks: ${(cause as Error).message}`, cause);
   });
 }
+
+/** The circuits of the attachments, each once. */
+const circuitsOf = ({ attachments }: Config): readonly string[] => [
+  ...new Set(attachments.flatMap(({ circuits = [] }) => circuits)),
+];
 
 interface Parts {
   readonly options: PaywallOptions;
@@ -111,8 +116,9 @@ function openingSteps(
       return token;
     },
     async openChecks(): Promise<Checks> {
-      const verifier = await openVerifier(service, lock);
-      const proofs = new Proofs(verifier);
+      const attached = circuitsOf(config);
+      const verifier = await openVerifier(service, lock, [...CIRCUITS, ...attached]);
+      const proofs = new Proofs(verifier, attached);
       await proofs.warm();
       const keys = jwks === undefined ? await TokenKeys.fetched(service, clock) : TokenKeys.pinned(jwks, clock);
       // A service without a configured public address uses the URN as its issuer.
@@ -147,6 +153,9 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const { deployment, service } = config;
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
+  const missing = circuitsOf(config).find((circuit) => lock.circuits[circuit] === undefined);
+  if (missing !== undefined)
+    throw invalidOption(`attachments: the set of keys has none for the circuit ${missing}, which one of them needs`);
   const jwks = await readJwks(options);
   const report = createReporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });

@@ -22,6 +22,7 @@ import type {
   Outcome,
   PaidProof,
   Payment,
+  PaymentAttachments,
   ResponseEnd,
   StartedMeter,
 } from "./types.ts";
@@ -137,11 +138,13 @@ export interface PaidTerms {
   readonly resource: string;
   /** Runs after the cheap checks, and before chain and proofs. Its error refuses the request. */
   readonly beforeProofs?: (() => Promise<void>) | undefined;
+  /** The request, which may show attachments beside the payment. Default: none are read. */
+  readonly request?: PaywallRequest | undefined;
 }
 
 /** A private payment that passed every check. It counts once `finish` gets a status below 500. */
 export interface Passed {
-  readonly payment: PaidProof;
+  readonly payment: PaidProof & PaymentAttachments;
   /** Consumes or releases the payment, as that of a paid `Decision` does. Never rejects. */
   finish(outcome: Outcome): Promise<void>;
 }

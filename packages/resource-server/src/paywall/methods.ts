@@ -2,6 +2,7 @@
 import { type EthCall, parseOffers, SCHEDULE_PATH, SottoError } from "@sotto/protocol";
 import { invalidOption, PaywallError } from "../errors.ts";
 import type { FixedQuote } from "../routes/options.ts";
+import type { PaymentAttachment } from "./attachment.ts";
 import type { OpenMethod, PaymentMethod, PaywallCore } from "./method.ts";
 import type { PoolToken } from "./pool-token.ts";
 import type { MethodHeader, MethodPath } from "./types.ts";
@@ -77,9 +78,15 @@ export function parseMethods(option: unknown): readonly PaymentMethod[] {
   return methods;
 }
 
-/** The names of the request headers that methods read, each once. */
-export const headerNames = (methods: readonly Pick<PaymentMethod, "headers">[]): readonly string[] => [
-  ...new Set(methods.flatMap(({ headers = [] }) => headers.map(({ name }) => name))),
+/** The names of the request headers that methods and attachments read, each once. */
+export const headerNames = (
+  methods: readonly Pick<PaymentMethod, "headers">[],
+  attachments: readonly Pick<PaymentAttachment, "headers">[],
+): readonly string[] => [
+  ...new Set([
+    ...methods.flatMap(({ headers = [] }) => headers.map(({ name }) => name)),
+    ...attachments.flatMap(({ headers }) => headers),
+  ]),
 ];
 
 /** An opened method, with its name. */

@@ -1,6 +1,7 @@
 // Connects a paywall to its chain and its service before it can check payments. If one of them cannot be reached, it
 // retries with increasing pauses until both have answered.
 
+import { codeOf } from "../errors.ts";
 import type { Checks } from "./checks.ts";
 import type { PaywallEvent } from "./events.ts";
 import type { PaywallOptions } from "./options.ts";
@@ -23,11 +24,6 @@ export interface OpeningParts {
   /** Resolves after `ms`, or early if the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
-
-export const codeOf = (error: unknown): string => {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "UNKNOWN";
-};
 
 export class Opening {
   /** Settles with the first attempt. Rejects on a permanent error. */

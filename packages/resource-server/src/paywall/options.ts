@@ -2,6 +2,7 @@
 import type { MonthAddresses, ViewingKeys } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
 import type { PriceOptions } from "../routes/options.ts";
+import type { PaymentAttachment } from "./attachment.ts";
 import type { ListedRoute } from "./discovery.ts";
 import type { PaywallEvent } from "./events.ts";
 import type { PaymentMethod } from "./method.ts";
@@ -105,6 +106,11 @@ export interface PaywallOptions extends PriceOptions {
   readonly onEvent?: (event: PaywallEvent) => void;
   /** Other ways to pay, besides the private payment. If a request shows several, the first one decides. */
   readonly methods?: readonly PaymentMethod[];
+  /**
+   * What a 402 asks payers to show beside a private payment. Handlers see it as a field of `payment`; it never decides whether the
+   * payment counts. Default: none.
+   */
+  readonly attachments?: readonly PaymentAttachment[];
   /** Answers a browser's navigation with a page instead of JSON. Default: false. */
   readonly page?: boolean | PageOptions;
   /**

@@ -1,9 +1,12 @@
 // Decides on a request: what it costs, and which of the paywall's methods pays for it.
 import type { EthCall, PaymentInstructions, PaymentUses } from "@sotto/protocol";
+import { codeOf } from "../errors.ts";
 import { CheckUnavailable } from "../outcome.ts";
 import type { FixedQuote, PaywallRequest } from "../routes/options.ts";
 import { type Prices, quoteOf } from "../routes/prices.ts";
 import { parseTarget } from "../routes/target.ts";
+import type { AttachmentCore } from "./attachment.ts";
+import { Attachments } from "./attachments.ts";
 import type { Config } from "./config.ts";
 import { isPreflight, preflightHeaders, responseHeaders } from "./cors.ts";
 import type { PaywallEvent } from "./events.ts";
@@ -11,7 +14,7 @@ import { withMeter, withSafeEnd } from "./metering.ts";
 import type { Offer, OfferTerms, PaywallCore, PeekBody, RequestTerms } from "./method.ts";
 import { headerNames, Methods } from "./methods.ts";
 import { challengeOf, type NamedOffer } from "./offers.ts";
-import { codeOf, type Opening } from "./opening.ts";
+import type { Opening } from "./opening.ts";
 import { isNavigation, PAGE_HEADERS, renderPage } from "./page.ts";
 import type { PoolToken } from "./pool-token.ts";
 import { PrivatePayments } from "./private.ts";
@@ -38,27 +41,39 @@ export class CorePaywall implements Paywall {
   readonly #payments: PrivatePayments;
   /** Undefined if the paywall has a lasting address. */
   readonly #published: PublishedSchedule | undefined;
-  /** Vary of responses that concern a payment: the headers of the option's methods. */
+  /** Vary of responses that concern a payment: the headers of the option's methods and attachments. */
   readonly #vary: string;
   /** Quotes that methods gave before the paywall was open. */
   readonly #quotes: FixedQuote[] = [];
-  // `open` sets these two. While a method opens, it gets this paywall without them, and may use it only for later requests.
+  // `open` sets these three. While a method opens, it gets this paywall without them, and may use it only for later requests.
   #methods!: Methods;
+  #attachments!: Attachments;
   #opening!: Opening;
   #ending: Promise<void> | undefined;
 
   private constructor(parts: PaywallParts) {
     this.#parts = parts;
-    this.#payments = new PrivatePayments({ ...parts, opening: () => this.#opening, paid: this.#paid.bind(this) });
+    this.#payments = new PrivatePayments({
+      ...parts,
+      opening: () => this.#opening,
+      attachments: () => this.#attachments,
+      paid: this.#paid.bind(this),
+    });
     const { months } = parts.config.recipients;
     this.#published = months === undefined ? undefined : new PublishedSchedule(months.schedule);
-    this.#vary = headerNames(parts.config.methods).join(", ");
+    this.#vary = headerNames(parts.config.methods, parts.config.attachments).join(", ");
   }
 
   /** @throws PaywallError INVALID_OPTION, the errors of the methods */
   static async open(parts: PaywallParts): Promise<CorePaywall> {
     const paywall = new CorePaywall(parts);
     paywall.#methods = await Methods.open(parts.config.methods, paywall.#core());
+    try {
+      paywall.#attachments = await Attachments.open(parts.config.attachments, paywall.#attachmentCore());
+    } catch (error) {
+      await paywall.#methods.close();
+      throw error;
+    }
     paywall.#opening = parts.createOpening((call, token) => paywall.#assertSigned(call, token));
     return paywall;
   }
@@ -86,6 +101,12 @@ export class CorePaywall implements Paywall {
         return "unavailable";
       },
     };
+  }
+
+  #attachmentCore(): AttachmentCore {
+    const { config, report, clock } = this.#parts;
+    const { origin, deployment } = config;
+    return { origin, deployment, clock, report, verify: (...proof) => this.#payments.verifyAttached(...proof) };
   }
 
   async #assertSigned(call: EthCall, token: PoolToken): Promise<void> {
@@ -232,7 +253,7 @@ export class CorePaywall implements Paywall {
       if (error instanceof responses.Refusal) return error.answer;
       throw error;
     }
-    const offers = await this.#offers(request, terms);
+    const offers = [...(await this.#offers(request, terms)), ...this.#attachments.offers];
     report({ event: "challenged" });
     const answer = { ...challengeOf(own, offers, this.#onInvalid), contentType: contentTypeOf(offers, request) };
     if (config.page === undefined || !isNavigation(request)) return answer;
@@ -281,7 +302,10 @@ export class CorePaywall implements Paywall {
 
   close(): Promise<void> {
     this.#opening.close();
-    this.#ending ??= this.#parts.end().finally(() => this.#methods.close());
+    this.#ending ??= this.#parts
+      .end()
+      .finally(() => this.#attachments.close())
+      .finally(() => this.#methods.close());
     return this.#ending;
   }
 }

@@ -12,6 +12,7 @@ import {
 } from "@sotto/protocol";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { PaywallRequest } from "../routes/options.ts";
+import type { Attachments } from "./attachments.ts";
 import type { Checks } from "./checks.ts";
 import type { Config } from "./config.ts";
 import type { PaywallEvent } from "./events.ts";
@@ -25,6 +26,7 @@ import type { Decision } from "./types.ts";
 export interface PrivateParts {
   readonly config: Config;
   readonly opening: () => Opening;
+  readonly attachments: () => Attachments;
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
   readonly serverClock: Pick<ServerClock, "problem">;
@@ -41,7 +43,9 @@ export class PrivatePayments implements OpenMethod {
   async decide(request: PaywallRequest, { price, resource }: RequestTerms): Promise<Decision | undefined> {
     const values = request.header(responses.PROOF_HEADER);
     if (values.length === 0) return undefined;
-    return this.verify(values, { price, resource }, async ({ payment, finish }) => this.#parts.paid(payment, finish));
+    return this.verify(values, { price, resource, request }, async ({ payment, finish }) =>
+      this.#parts.paid(payment, finish),
+    );
   }
 
   /** Row 1. @throws Refusal if nobody can pay for the request now */
@@ -98,7 +102,8 @@ export class PrivatePayments implements OpenMethod {
       return responses.invalid(reportRefusal(error, report));
     }
     report({ event: "paid", ms: clock() - began });
-    const { payment, claim } = passed;
+    const { claim } = passed;
+    const payment = await this.#parts.attachments().read(passed.payment, terms.request);
     return accept({ payment, finish: claim.finish });
   }
 
@@ -127,6 +132,11 @@ export class PrivatePayments implements OpenMethod {
       reportRefusal(error, report);
       return error instanceof CheckFailed ? "invalid" : "unavailable";
     }
+  }
+
+  /** See `AttachmentCore.verify`. @throws CheckUnavailable */
+  async verifyAttached(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean> {
+    return (await this.#checks()).verifyAttached(circuit, proof, signals);
   }
 
   /** @throws CheckUnavailable */

@@ -1,6 +1,6 @@
+import { codeOf } from "../errors.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { PaywallEvent } from "./events.ts";
-import { codeOf } from "./opening.ts";
 
 /**
  * Tells the operator why a check did not pass.

@@ -13,11 +13,19 @@ export interface PaymentKinds {
   readonly payment: PaidProof;
 }
 
+/**
+ * What was shown beside a private payment, by the fields of the paywall's attachments. The package of an attachment adds its own by
+ * declaration merging.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: packages of attachments add its fields
+export interface PaymentAttachments {}
+
 /** What paid for a request. Attached to the request. */
-export type Payment = PaymentKinds[keyof PaymentKinds] & {
-  /** Counts what the request uses, if its price is known only afterwards. */
-  readonly meter?: Meter | undefined;
-};
+export type Payment = PaymentKinds[keyof PaymentKinds] &
+  PaymentAttachments & {
+    /** Counts what the request uses, if its price is known only afterwards. */
+    readonly meter?: Meter | undefined;
+  };
 
 /** Counts what a request uses, at most up to what was paid for it. */
 export interface Meter {

@@ -74,12 +74,16 @@ export async function readLock(
 }
 
 /**
- * Creates a verifier for both circuits with the service's keys.
+ * Creates a verifier for these circuits with the service's keys.
  * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED
  */
-export async function openVerifier(service: string, { circuits }: ArtifactsLock): Promise<Verifier> {
+export async function openVerifier(
+  service: string,
+  { circuits }: ArtifactsLock,
+  names: readonly string[],
+): Promise<Verifier> {
   const vkeys = await Promise.all(
-    CIRCUITS.map(async (name) => [name, await fetchKey(service, name, circuits[name]?.vkey)] as const),
+    names.map(async (name) => [name, await fetchKey(service, name, circuits[name]?.vkey)] as const),
   );
   return createVerifier({ vkeys: Object.fromEntries(vkeys) });
 }

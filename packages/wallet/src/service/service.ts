@@ -48,6 +48,12 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of a request to verify. */
+export interface VerifyOptions extends CallOptions {
+  /** Further fields of the request, for extensions of the service. They replace none of the payment's. Default: none. */
+  fields?: Readonly<Record<string, string>> | undefined;
+}
+
 export interface LookupOptions extends CallOptions {
   /** Headers of a signed lookup. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -103,8 +109,8 @@ export class SottoService {
    * Asks the service to check a payment and to reserve its note.
    * @returns the token that settles this payment @throws ServiceClientError PAYMENT_INVALID (details.reason)
    */
-  async verify(bundle: WireBundle, { signal }: CallOptions = {}): Promise<VerifiedPayment> {
-    return parseVerification(await this.#post("verify", bundle, signal));
+  async verify(bundle: WireBundle, { signal, fields }: VerifyOptions = {}): Promise<VerifiedPayment> {
+    return parseVerification(await this.#post("verify", { ...fields, ...bundle }, signal));
   }
 
   /**

@@ -1,0 +1,57 @@
+// What a payment shows beside its proof, such as where the money comes from: a seam for packages that extend the client. A server
+// asks for it in its 402; what is shown is recorded before anybody sees it, and a payment never shows anything else.
+import type { NoteChoice, StoreValue } from "@sotto/wallet";
+
+/** Something that servers may ask to be shown beside a payment, for the option `attachments` of `wrapFetch`. */
+export interface PayingAttachment {
+  /** The field of a 402's `payment` that asks for it: 1 to 32 letters, digits and hyphens, with a lower-case letter first. */
+  readonly name: string;
+  /** The request header that shows it to the server. */
+  readonly header: string;
+  /** The field of /verify that shows it to the service: letters, and no field of a payment. Default: the service does not see it. */
+  readonly field?: string | undefined;
+  /**
+   * Which notes may pay. Called before a note is chosen, and again while the wallet waits for one. Its error ends the purchase, and
+   * nothing is paid.
+   * @returns undefined if any note may pay
+   */
+  choose?(asked: unknown, wish: NoteWish): Promise<NoteChoice | undefined> | NoteChoice | undefined;
+  /**
+   * What to show beside a payment. Called once for each payment, before its proof leaves the process. Its error ends the purchase, and
+   * nothing is paid.
+   * @returns printable ASCII, at most 4,096 characters; undefined shows nothing
+   */
+  show(asked: unknown, payment: AttachedPayment): Promise<string | undefined>;
+}
+
+/** A payment whose note is not chosen yet. */
+export interface NoteWish {
+  /** Base units. */
+  readonly amount: bigint;
+  /** How long the purchase has waited for a note, ms. */
+  readonly waitedMs: number;
+}
+
+/** A payment that was proved, and that nobody has seen. */
+export interface AttachedPayment {
+  /** Nullifier of the note that it spends, a field element. */
+  readonly nullifier: bigint;
+  /** Index of that note in the pool's tree. */
+  readonly leafIndex: number;
+  /** When the payment was made, Unix ms. */
+  readonly timestamp: number;
+  /** Aborts the purchase. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a 402 asks to be shown beside a payment, as it is journaled. */
+export interface AttachmentRecord {
+  /** Name of the attachment. */
+  readonly name: string;
+  readonly header: string;
+  readonly field?: string | undefined;
+  /** The field of the 402. */
+  readonly asked: StoreValue;
+  /** What is shown with each payment of the purchase, by its id in the wallet; "" for nothing. It never changes. */
+  readonly shown: Readonly<Record<string, string>>;
+}
