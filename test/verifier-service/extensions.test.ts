@@ -1,11 +1,13 @@
 // The whole service with made-up extensions: readiness, work in the background, and an extension that fails at start.
 
-import type { ServiceExtension } from "@sotto/server";
-import { call } from "@sotto/test-kit/http";
+import { SottoError } from "@sotto/protocol";
+import type { AdmittedPayment, ServiceExtension } from "@sotto/server";
+import { call, post } from "@sotto/test-kit/http";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { forgingProver } from "@sotto/test-pool/append";
+import { forgeBundle, merchantTag, RECIPIENT, settleRequest } from "@sotto/test-world/bundles";
 import { environment, openWorld } from "@sotto/test-world/service";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
@@ -95,5 +97,60 @@ describe("a service with extensions", function () {
     await expectRejected("EXTENSION_INVALID", () => start(silent));
     // The store and the port are free again.
     await (await start(first)).close();
+  });
+
+  it("refuses payments that one of them does not admit, before their notes are reserved", async () => {
+    const world = await openWorld();
+    const asked: [AdmittedPayment, string | undefined][] = [];
+    const stamp: ServiceExtension = {
+      name: "stamp",
+      errors: { STAMP_MISSING: { means: "No stamp.", cause: "It was forgotten.", http: 422 } },
+      admits: { field: { name: "stamp", maxLength: 8, description: "a stamp" }, codes: ["STAMP_MISSING"] },
+      open: () => ({
+        async admit(payment, shown) {
+          asked.push([payment, shown]);
+          if (shown !== "paid") throw new SottoError("STAMP_MISSING", "the payment has no stamp");
+        },
+      }),
+    };
+    const { url, close } = await start(stamp);
+    try {
+      const bundle = forgeBundle(world, { root: world.root });
+      const verify = async (fields: object, path = "verify") => {
+        const { status, body } = await post(`${url}/${path}`, { ...bundle, ...fields });
+        return [status, body["code"] ?? body["valid"]];
+      };
+      expect(await verify({})).to.deep.equal([422, "STAMP_MISSING"]);
+      expect(await verify({ stamp: "forged" })).to.deep.equal([422, "STAMP_MISSING"]);
+      expect(await verify({ stamp: 7 })).to.deep.equal([400, "INVALID_REQUEST"]);
+      expect(await verify({ stamp: "x".repeat(9) })).to.deep.equal([400, "INVALID_REQUEST"]);
+      const [[payment, shown]] = asked as [(typeof asked)[number]];
+      expect(payment).to.deep.include({ nullifier: BigInt(bundle.publicSignals[6]!), timestamp: bundle.timestamp });
+      expect(payment).to.deep.include({ wallet: RECIPIENT, ownerTag: merchantTag });
+      expect(shown).to.equal(undefined);
+      // A payment with a wrong proof gets the same answer as without the extension.
+      const { proof } = forgeBundle(world, { root: world.root });
+      expect(await verify({ proof })).to.deep.equal([200, false]);
+      // Another payment of the same note takes its place: no refused one was reserved.
+      expect(await verify({ stamp: "paid" })).to.deep.equal([200, true]);
+      const count = asked.length;
+      // It is reserved now, so nobody asks for the stamp again.
+      expect(await verify({})).to.deep.equal([200, true]);
+      expect(asked).to.have.length(count);
+      const { body } = await post(`${url}/verify`, bundle);
+      const settled = await post(`${url}/settle`, settleRequest(bundle, body["paymentToken"]));
+      expect(settled.body["status"]).to.equal("success");
+      expect((await post(`${url}/settle`, settleRequest(bundle, body["paymentToken"]))).body["status"]).to.equal(
+        "success",
+      );
+    } finally {
+      await close();
+    }
+    for (const name of ["timestamp", "artifactSet", "two words"]) {
+      const field = { ...stamp.admits!.field, name };
+      await expectRejected("EXTENSION_INVALID", () => start({ ...stamp, admits: { field, codes: [] } }));
+    }
+    const { admits: _, ...silent } = stamp;
+    await expectRejected("EXTENSION_INVALID", () => start(silent));
   });
 });

@@ -16,11 +16,13 @@ export { type Setting, type SettingTable, type SettingValues, setting } from "./
 export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
 export type {
+  AdmittedPayment,
   ExtensionTables,
   OpenExtension,
   ServiceCore,
   ServiceExtension,
   ServicePlace,
+  VerifyField,
 } from "./extension/extension.ts";
 export type { Exceeded, Quota, ServiceQuotas } from "./extension/quotas.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";

@@ -1,7 +1,14 @@
 // Narrow interfaces to the rest of the service, for the code that checks and settles.
 
 import type { Address } from "@sotto/protocol";
+import type { AdmittedPayment } from "@sotto/server";
 import type { AuthorizationId } from "./pool/authorizations.ts";
+
+/** The conditions under which the service settles payments, besides its own. */
+export interface PaymentPolicies {
+  /** Asks every extension about a payment. @param fields those of the request @throws the extensions' errors */
+  admit(payment: AdmittedPayment, fields: Readonly<Record<string, unknown>>): Promise<void>;
+}
 
 /** Verifies proofs under the keys of this service's set. */
 export interface ProofVerifier {

@@ -114,6 +114,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     log,
     clock,
     clientOf,
+    proofs,
     closeLater: (action) => closing.add(action),
   });
   const ownProver = parts.prover === undefined ? openProverProcess(config.artifacts, catalog.set) : undefined;
@@ -149,6 +150,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     clock,
     metrics,
     admission,
+    policies: extensions,
     holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),
@@ -174,7 +176,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
         if (basePath !== "") healthAndKeyRoutes(scope, operations);
         deploymentRoute(scope, manifest);
         artifactRoutes(scope, catalog);
-        paymentRoutes(scope, services);
+        paymentRoutes(scope, services, operations.extensions);
         if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
         extensions.routes(scope);
       };

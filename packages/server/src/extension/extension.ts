@@ -30,6 +30,30 @@ export interface ExtensionTables {
   readonly migrations: Migrations;
 }
 
+/** A field of the requests to /verify that an extension reads beside the payment. It is optional, and a text. */
+export interface VerifyField {
+  /** No field of the interface or of another extension: 1 to 32 letters, the first in lower case. */
+  readonly name: string;
+  /** Maximum length, characters. */
+  readonly maxLength: number;
+  /** For the OpenAPI document. */
+  readonly description: string;
+}
+
+/** A payment that `OpenExtension.admit` decides on. Its note is not spent, and its proofs are right. */
+export interface AdmittedPayment {
+  /** Nullifier of the note that it spends, a field element. */
+  readonly nullifier: bigint;
+  /** The recipient's wallet, as the payer names it. The recipient's server compares it with its own. */
+  readonly wallet: Address;
+  /** Owner tag of the address that is paid, the same in all months, a field element. It decides whose the money is. */
+  readonly ownerTag: bigint;
+  /** When it was made, Unix ms. */
+  readonly timestamp: number;
+  /** The id under which quotas count the client. */
+  readonly client: string;
+}
+
 /** Extends a service. The service refuses to start if two extensions have the same name, setting, table or route. */
 export interface ServiceExtension<S extends SettingTable = SettingTable> {
   /** a-z and -, at most 32 characters. Its readiness check and errors at start carry this name. */
@@ -42,6 +66,8 @@ export interface ServiceExtension<S extends SettingTable = SettingTable> {
   readonly tables?: ExtensionTables;
   /** The errors of its routes. A code that the service has too must have the same definition. */
   readonly errors?: ErrorTable;
+  /** What `admit` decides on: the field of /verify that it reads, and the codes of its errors, which `errors` defines. Default: none. */
+  readonly admits?: { readonly field: VerifyField; readonly codes: readonly string[] };
   /** Tag of its routes in the OpenAPI document. */
   readonly tag?: { readonly name: string; readonly description: string };
   /** Request headers that scripts of web pages may send to its routes. */
@@ -58,6 +84,13 @@ export interface ServiceExtension<S extends SettingTable = SettingTable> {
 export interface OpenExtension {
   /** Registers its routes below the service's base path. */
   routes?(app: App): void;
+  /**
+   * Decides whether a payment may be settled, once its note and its terms are checked, while its proofs are. Its error refuses the payment,
+   * in either format, before its note is reserved: nothing is paid. It is not asked again about a payment whose note is reserved
+   * for it. Needs `admits`.
+   * @param shown the value of the field, from the payer; undefined if it is absent
+   */
+  admit?(payment: AdmittedPayment, shown: string | undefined): Promise<void>;
   /** Whether it works now; needs `readiness`. */
   readonly ready?: Need;
   /** Begins work in the background; called once the server listens. */
@@ -74,6 +107,15 @@ export interface ServiceCore<S extends SettingTable = SettingTable> {
   readonly nodes: { readonly urls: readonly string[]; readonly timeoutMs: number };
   /** The service's database, with the caller's types of the extension's tables. */
   database<Schema>(): Omit<Database<Schema>, "close">;
+  /**
+   * Checks a proof with the keys of the service's set, together with others that wait.
+   * @param proof eight decimal words in the wire's order
+   * @param signals the public signals in order, decimal
+   * @param client the id under which quotas count the client
+   * @returns whether it is valid; false for a malformed one
+   * @throws SottoError ENGINE_OVERLOADED, ENGINE_FAILED, ENGINE_CLOSED; CIRCUIT_UNKNOWN if the set is older than the circuit
+   */
+  verifyProof(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
   /** Limits per client and day, in the service's database. */
   readonly quotas: ServiceQuotas;
   /** Prometheus metrics of the service. Names begin with `sotto_`; a name that is taken is refused at start. */

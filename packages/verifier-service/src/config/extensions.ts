@@ -11,7 +11,7 @@ import { SETTINGS } from "./settings.ts";
 const NAME = /^[a-z][a-z-]{0,31}$/;
 
 /** The names of one kind that are taken, and by whom. */
-class Taken {
+export class Taken {
   readonly #owners: Map<string, string>;
   readonly #what: string;
 

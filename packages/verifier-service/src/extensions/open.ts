@@ -5,14 +5,19 @@ import {
   type Need,
   type OpenExtension,
   redact,
+  ServerError,
   type ServiceCore,
   type ServiceExtension,
   type ServiceLog,
+  type VerifyField,
 } from "@sotto/server";
 import type { Registry } from "prom-client";
 import { type Config, placeOf } from "../config/config.ts";
+import { Taken } from "../config/extensions.ts";
 import { ServiceError } from "../errors.ts";
 import { networkQuotas, quotaExceeded } from "../operations/quotas.ts";
+import { verifyBody } from "../payments/schemas.ts";
+import type { PaymentPolicies, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 
 export interface ExtensionParts {
@@ -21,11 +26,12 @@ export interface ExtensionParts {
   readonly log: ServiceLog;
   readonly clock: () => number;
   readonly clientOf: ServiceCore["clientOf"];
+  readonly proofs: ProofVerifier;
   /** Adds an action that ends what was opened. */
   closeLater(action: () => Promise<void> | void): void;
 }
 
-export interface Extensions {
+export interface Extensions extends PaymentPolicies {
   /** The port to listen on: an extension may have needed the service's address. */
   readonly port: number;
   readonly needs: Readonly<Record<string, Need>>;
@@ -39,10 +45,15 @@ export interface Extensions {
  * @throws ServiceError EXTENSION_INVALID, EXTENSION_FAILED; the extensions' own errors
  */
 export async function openExtensions(config: Config, parts: ExtensionParts): Promise<Extensions> {
-  const { store, closeLater, ...rest } = parts;
+  const { store, closeLater, proofs, ...rest } = parts;
   const { close: _, ...database } = store.database;
   const address = new Address(config);
-  const open: { readonly name: string; readonly running: OpenExtension }[] = [];
+  const fields = new Taken("field of /verify", Object.keys(verifyBody([]).properties));
+  const open: {
+    readonly name: string;
+    readonly running: OpenExtension;
+    readonly field: VerifyField | undefined;
+  }[] = [];
   for (const { extension, settings } of config.extensions) {
     const { name } = extension;
     const core: ServiceCore = {
@@ -51,6 +62,7 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       place: placeOf(config),
       nodes: { urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs },
       database: () => database as never,
+      verifyProof: (...statement) => proofs.verify(...statement).catch(falseIfMalformed),
       quotas: {
         ofNetworks: networkQuotas,
         takeAll: store.quotas.takeAll,
@@ -60,10 +72,13 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       },
       address: async () => (await address.get()).service,
     };
+    if (extension.admits !== undefined) takeField(extension.admits.field, name, fields);
     const running = await attempt(name, async () => extension.open(core));
     closeLater(() => running.close?.());
     assertReady(extension, running);
-    open.push({ name, running });
+    if (running.admit !== undefined && extension.admits === undefined)
+      throw new ServiceError("EXTENSION_INVALID", `the extension ${name} admits payments and does not say so`);
+    open.push({ name, running, field: extension.admits?.field });
   }
   return {
     port: await address.port(),
@@ -72,11 +87,36 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       for (const { name, running } of open)
         app.register(async (scope) => attempt(name, async () => running.routes?.(scope as App)));
     },
+    async admit(payment, fields) {
+      for (const { running, field } of open)
+        if (field !== undefined) await running.admit?.(payment, shownIn(fields, field));
+    },
     start(port) {
       address.listening(port);
       for (const { name, running } of open) failing(name, () => running.start?.());
     },
   };
+}
+
+/** @throws ServiceError EXTENSION_INVALID */
+function takeField({ name }: VerifyField, extension: string, fields: Taken): void {
+  const by = `the extension ${extension}`;
+  if (!/^[a-z][A-Za-z]{0,31}$/.test(name))
+    throw new ServiceError("EXTENSION_INVALID", `${by} reads a field of /verify whose name is not 1 to 32 letters`);
+  fields.take([name], by);
+}
+
+/** The value of a field; x402's bodies are not checked against the schema of /verify. @throws ServiceError INVALID_REQUEST */
+function shownIn(fields: Readonly<Record<string, unknown>>, { name, maxLength }: VerifyField): string | undefined {
+  const shown = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (shown === undefined || (typeof shown === "string" && shown.length <= maxLength)) return shown;
+  throw new ServerError("INVALID_REQUEST", `${name} must be a text of at most ${maxLength} characters`);
+}
+
+/** A proof that does not decode is not valid. */
+function falseIfMalformed(error: unknown): boolean {
+  if (error instanceof SottoError && /^(PROOF|SIGNAL)/.test(error.code)) return false;
+  throw error;
 }
 
 /** The service's address: chosen when an extension first needs it while it opens, otherwise where the server listens. */

@@ -1,6 +1,7 @@
 import { type App, clientIds, createLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { migrationsOf } from "../config/extensions.ts";
+import { EngineError } from "../engine/errors.ts";
 import { createApp } from "../http/app.ts";
 import { createMetrics } from "../ops/metrics.ts";
 import { openStore } from "../store/index.ts";
@@ -39,6 +40,7 @@ export async function serveExtensions(config: Config, clock: () => number = Date
       log,
       clock,
       clientOf: ({ ip }) => clientId(ip),
+      proofs: { verify: () => Promise.reject(new EngineError("ENGINE_CLOSED", "no payments are served")) },
       closeLater: (action) => void closing.push(action),
     });
     const app = await createApp({ config, log, metrics, routes: (root) => extensions.routes(root) });

@@ -33,7 +33,7 @@ export async function openApiDocument(extensions: readonly ServiceExtension[] = 
         async (scope) => {
           healthAndKeyRoutes(scope as App, { keys: nothing, readiness: nothing, extensions });
           artifactRoutes(scope as App, catalog);
-          paymentRoutes(scope as App, nothing);
+          paymentRoutes(scope as App, nothing, extensions);
           discoveryRoutes(scope as App, nothing, config.chainId);
           for (const { documented } of extensions) documented?.(scope as App);
         },

@@ -1,6 +1,7 @@
-import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
+import { type App, BODY_CODES, errorResponses, ROUTE_CODES, type ServiceExtension } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { type Static, type TSchema, Type } from "typebox";
+import { routeErrors } from "../config/extensions.ts";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
@@ -15,7 +16,7 @@ import {
   settleResponse,
   verifyResponse,
 } from "../payments/responses.ts";
-import { SettleBody, SettleResponse, VerifyBody, VerifyResponse } from "../payments/schemas.ts";
+import { SettleBody, SettleResponse, VerifyResponse, verifyBody } from "../payments/schemas.ts";
 import { settlePayment } from "../payments/settle.ts";
 import { type VerifyServices, verifyPayment } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
@@ -84,10 +85,20 @@ const X402_CODES = [
   "X402_PAYLOAD_INVALID",
 ] as const;
 
-const refused = (...codes: readonly (keyof typeof ROUTE_ERRORS)[]) =>
-  errorResponses(ROUTE_ERRORS, ...BODY_CODES, ...VALUE_CODES, ...PROOF_CODES, ...SETTLING_CODES, ...codes);
+const SHARED_CODES = [...BODY_CODES, ...VALUE_CODES, ...PROOF_CODES, ...SETTLING_CODES] as const;
 
-const VERIFY_ERRORS = refused("INVALID_BUNDLE", ...X402_CODES);
+const refused = (...codes: readonly (keyof typeof ROUTE_ERRORS)[]) =>
+  errorResponses(ROUTE_ERRORS, ...SHARED_CODES, ...codes);
+
+/** The errors of /verify, with those of extensions that decide on payments. */
+const verifyErrors = (extensions: readonly ServiceExtension[]) =>
+  errorResponses(
+    routeErrors(extensions),
+    ...SHARED_CODES,
+    "INVALID_BUNDLE",
+    ...X402_CODES,
+    ...extensions.flatMap(({ admits }) => admits?.codes ?? []),
+  );
 const SETTLE_ERRORS = refused(
   "INVALID_TOKEN",
   "PAYMENT_MISMATCH",
@@ -113,7 +124,8 @@ const RELAY_ERRORS = refused(
   "NOT_APPROVED",
 );
 
-export function paymentRoutes(app: App, services: PaymentRoutes): void {
+/** @param extensions those that decide on payments add their fields and errors */
+export function paymentRoutes(app: App, services: PaymentRoutes, extensions: readonly ServiceExtension[]): void {
   const { metrics, answers, clientOf } = services;
   const payments = ["payments"];
   const x402 = x402Handlers(services);
@@ -126,8 +138,8 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
       schema: {
         tags: payments,
         summary: "Verify a payment proof bundle and reserve its note",
-        body: VerifyBody,
-        response: { 200: VerifyResponse, ...VERIFY_ERRORS },
+        body: verifyBody(extensions.flatMap(({ admits }) => admits?.field ?? [])),
+        response: { 200: VerifyResponse, ...verifyErrors(extensions) },
       },
     },
     async (request, reply) => {

@@ -1,4 +1,5 @@
 import { CIRCUITS } from "@sotto/protocol";
+import type { VerifyField } from "@sotto/server";
 import { type Static, Type } from "typebox";
 import { Address, Decimal, Proof, Status, Url, words } from "../operations/schemas.ts";
 
@@ -23,18 +24,21 @@ const bundle = {
   timestamp: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "creation time, Unix ms" }),
 };
 
-export const VerifyBody = Type.Object(
-  {
-    ...bundle,
-    artifactSet: Type.Optional(
-      Type.String({
-        maxLength: 128,
-        description: "id of the artifact set that the proofs were made with, from /circuits",
-      }),
-    ),
-  },
-  { description: "A payment proof bundle. Unknown fields are ignored." },
-);
+/** @param fields those that extensions read */
+export const verifyBody = (fields: readonly VerifyField[]) =>
+  Type.Object(
+    {
+      ...Object.fromEntries(fields.map(({ name, ...rest }) => [name, Type.Optional(Type.String(rest))])),
+      ...bundle,
+      artifactSet: Type.Optional(
+        Type.String({
+          maxLength: 128,
+          description: "id of the artifact set that the proofs were made with, from /circuits",
+        }),
+      ),
+    },
+    { description: "A payment proof bundle. Unknown fields are ignored." },
+  );
 
 export const SettleBody = Type.Object({
   proof: Proof,

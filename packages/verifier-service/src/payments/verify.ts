@@ -5,7 +5,7 @@ import { deploymentOf } from "../config/deployment.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { Quotas } from "../operations/budget.ts";
 import { takeClientQuota } from "../operations/quotas.ts";
-import type { PoolState, ProofVerifier } from "../ports.ts";
+import type { PaymentPolicies, PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import {
@@ -30,6 +30,8 @@ export interface VerifyServices {
   readonly pool: PoolState;
   readonly store: Pick<Store, "reservations" | "quotas" | "ledger">;
   readonly admission: Pick<Admission, "admit">;
+  /** The conditions of extensions; see `OpenExtension.admit`. */
+  readonly policies: PaymentPolicies;
   readonly tokens: TokenIssuer;
   /** Now, ms. */
   readonly clock: () => number;
@@ -40,6 +42,9 @@ export type VerifyResult =
   | ({ readonly valid: false } & Refusal);
 
 const MAX_TOKEN_SECONDS = 300;
+
+/** Fields of a request beside the payment. */
+export type VerifyFields = Readonly<Record<string, unknown>> & { readonly artifactSet?: string | undefined };
 
 /** A payment that passed every check. Its note is reserved under the id until the token expires. */
 export interface Reserved {
@@ -52,20 +57,20 @@ export interface Reserved {
 /**
  * Checks a payment and reserves its nullifier. The proofs are verified last, because all other checks are faster. Each
  * verification of proofs counts for the client's quota, even if it fails.
- * @param artifactSet the set of keys that the payer claims to have used
+ * @param fields the further fields of the request, such as `artifactSet`: the set of keys that the payer claims to have used
  * @param client the id under which quotas count the client
- * @throws SottoError PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of Admission.admit
+ * @throws SottoError PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, those of Admission.admit and of extensions
  */
 export async function reservePayment(
   payment: ReceivedPayment,
-  artifactSet: string | undefined,
+  fields: VerifyFields,
   client: string,
   services: VerifyServices,
 ): Promise<Reserved | ({ readonly valid: false } & Refusal)> {
   assertProofsDecode(payment);
   const { config } = services;
   const refusal =
-    checkSet(artifactSet, services.setId) ??
+    checkSet(fields.artifactSet, services.setId) ??
     checkTime(payment, config, services.clock()) ??
     checkPolicy(payment, config) ??
     checkMeaning(payment, config) ??
@@ -74,7 +79,7 @@ export async function reservePayment(
   if (refusal !== undefined) return { valid: false, ...refusal };
   const release = await services.admission.admit("payment");
   try {
-    const result = await reserveProven(payment, client, services);
+    const result = await reserveProven(payment, fields, client, services);
     if (!result.valid) release();
     return result;
   } catch (error) {
@@ -90,8 +95,7 @@ export async function reservePayment(
  */
 export async function verifyPayment(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
   const payment = parsePayment(body);
-  const { artifactSet } = body as { artifactSet?: string };
-  const result = await reservePayment(payment, artifactSet, client, services);
+  const result = await reservePayment(payment, body as VerifyFields, client, services);
   if (!result.valid) return result;
   const { id: jti, expiresIn } = result;
   const claims = { jti, ...tokenClaims(payment, deploymentOf(services.config)) };
@@ -99,11 +103,27 @@ export async function verifyPayment(body: unknown, client: string, services: Ver
 }
 
 /** Verifies the proofs, which counts for the client's quota, and reserves the nullifier. */
-async function reserveProven(payment: ReceivedPayment, client: string, services: VerifyServices) {
+async function reserveProven(payment: ReceivedPayment, fields: VerifyFields, client: string, services: VerifyServices) {
   await takeClientQuota(services.store, services.config, client);
-  const wrong = await checkProofs(payment, services.proofs, services.retired, client);
-  if (wrong !== undefined) return { valid: false as const, ...wrong };
+  // At the same time, so that the proofs that an extension checks are in one batch with those of the payment.
+  const [proofs, admitted] = await Promise.allSettled([
+    checkProofs(payment, services.proofs, services.retired, client),
+    admit(payment, fields, client, services),
+  ]);
+  if (proofs.status === "rejected") throw proofs.reason;
+  if (proofs.value !== undefined) return { valid: false as const, ...proofs.value };
+  if (admitted.status === "rejected") throw admitted.reason;
   return reserve(payment, client, services);
+}
+
+/** Asks the extensions, unless they have admitted this payment before. @throws the errors of extensions */
+async function admit(payment: ReceivedPayment, fields: VerifyFields, client: string, services: VerifyServices) {
+  const { bundle, signals, range } = payment;
+  const { nullifier } = signals;
+  const known = await services.store.reservations.ofBundle(String(nullifier), canonicalPayment(payment));
+  if (known !== undefined) return;
+  const { recipientPublicKey: wallet, timestamp } = bundle;
+  await services.policies.admit({ nullifier, wallet, ownerTag: range.recipientTag, timestamp, client }, fields);
 }
 
 async function reserve(payment: ReceivedPayment, client: string, services: VerifyServices) {

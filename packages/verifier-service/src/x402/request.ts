@@ -11,14 +11,15 @@ import {
   type X402Terms,
 } from "@sotto/protocol/x402";
 import type { Config } from "../config/config.ts";
+import type { VerifyFields } from "../payments/verify.ts";
 import type { PoolFacts } from "../pool/facts.ts";
 import type { X402Request } from "./schemas.ts";
 
 export interface X402Payment {
   readonly terms: X402Terms;
   readonly payment: ReceivedPayment;
-  /** The set of keys that the payload names, as a body of /verify does. */
-  readonly artifactSet: string | undefined;
+  /** The further fields of the payload, as a body of /verify has them. */
+  readonly fields: VerifyFields;
 }
 
 export interface ServedDeployment {
@@ -45,8 +46,7 @@ export function parseX402(request: X402Request, served: ServedDeployment): X402P
   const refusal =
     checkDeployment(terms, served) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(payment, terms);
   if (refusal !== undefined) return { refusal };
-  const { artifactSet } = paymentPayload.payload as { artifactSet?: string };
-  return { terms, payment, artifactSet };
+  return { terms, payment, fields: paymentPayload.payload as VerifyFields };
 }
 
 /** Whether requirements name the pool, token and address of this service. */

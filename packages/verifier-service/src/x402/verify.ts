@@ -73,13 +73,13 @@ async function queue(
 }
 
 async function reserve(
-  { payment, terms, artifactSet }: X402Payment,
+  { payment, terms, fields }: X402Payment,
   client: string,
   services: X402Services,
 ): Promise<{ readonly id: string } | Refused> {
   const late = checkX402Time(payment, terms, services.clock());
   if (late !== undefined) return { refused: late };
-  const result = await reservePayment(payment, artifactSet, client, services);
+  const result = await reservePayment(payment, fields, client, services);
   if (result.valid) return { id: result.id };
   const { reason, message } = result;
   return { refused: { reason, message } };
