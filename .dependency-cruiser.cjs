@@ -106,7 +106,7 @@ const allowed = {
   mcp: ["protocol", "wallet", "client", "prepaid", "mpp", "cli-kit", "resource-server"],
   "create-sotto": ["protocol"],
   "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server"],
-  service: ["protocol", "server", "verifier-service", "phone-registry", "prepaid"],
+  service: ["protocol", "server", "verifier-service", "phone-registry", "prepaid", "origins"],
 };
 
 /** Folders outside of packages/ that a package may import. */

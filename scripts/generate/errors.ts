@@ -13,8 +13,10 @@ import { type GeneratedFile, runGenerators } from "@sotto/keys/generate/generate
 import { MCP_ERRORS } from "@sotto/mcp";
 import { MPP_ERRORS } from "@sotto/mpp";
 import { MPP_CLIENT_ERRORS } from "@sotto/mpp/client";
+import { ORIGIN_CLIENT_ERRORS } from "@sotto/origins/client";
 import { CURATOR_ERRORS } from "@sotto/origins/curator";
 import { EVIDENCE_ERRORS } from "@sotto/origins/evidence";
+import { ORIGIN_HEAD_ERRORS, ORIGIN_SERVICE_ERRORS } from "@sotto/origins/service";
 import { ORIGIN_ERRORS } from "@sotto/origins/wallet";
 import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
@@ -50,6 +52,9 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "ServiceClientError", folder: "wallet", errors: SERVICE_CLIENT_ERRORS },
   { name: "EvidenceError", folder: "origins", errors: EVIDENCE_ERRORS },
   { name: "CuratorError", folder: "origins", errors: CURATOR_ERRORS },
+  { name: "OriginClientError", folder: "origins", errors: ORIGIN_CLIENT_ERRORS },
+  { name: "OriginHeadError", folder: "origins", errors: ORIGIN_HEAD_ERRORS },
+  { name: "OriginServiceError", folder: "origins", errors: ORIGIN_SERVICE_ERRORS },
   { name: "WebError", folder: "web", errors: WEB_ERRORS },
   { name: "CliError", folder: "cli-kit", errors: CLI_ERRORS },
   { name: "AgentError", folder: "mcp", errors: MCP_ERRORS },

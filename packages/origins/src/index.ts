@@ -1,6 +1,14 @@
 // `@sotto/origins`: sets of notes that descend from accepted deposits, their heads, logs and claims. It runs in browsers and in Node,
 // without I/O and without a clock.
 export {
+  type AskedSet,
+  MAX_ASKED_SETS,
+  MAX_ROOT_AGE_MS,
+  ORIGINS_FIELD,
+  parseAskedSet,
+  parseAskedSets,
+} from "./core/asked.ts";
+export {
   type AuditCode,
   type AuditReport,
   type AuditSource,
@@ -8,6 +16,7 @@ export {
   type Contradiction,
   contradictEachOther,
 } from "./core/audit.ts";
+
 export {
   assertBitmap,
   CHUNK_BYTES,

@@ -1,0 +1,4 @@
+// `@sotto/origins/client`: shows origins with the payments of @sotto/client, in programs and browsers.
+export { type OriginProver, type ShowOriginsOptions, showOrigins } from "./client/attachment.ts";
+export { ORIGIN_CLIENT_ERRORS } from "./client/error-definitions.ts";
+export { OriginClientError, type OriginClientErrorCode } from "./client/errors.ts";

@@ -1,0 +1,117 @@
+import type { AttachedPayment, NoteWish, PayingAttachment } from "@sotto/client";
+import type { NoteChoice } from "@sotto/wallet";
+import { ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
+import type { OriginClaim } from "../core/claim.ts";
+import { encodeOriginHeader, MAX_SHOWN_ORIGINS, ORIGIN_HEADER } from "../core/header.ts";
+import type { OriginSet } from "../core/set.ts";
+import { OriginClientError } from "./errors.ts";
+
+/** What proves origins of a wallet's notes: a follower of the sets that the wallet's owner chose. */
+export interface OriginProver {
+  /** The sets that the owner follows. */
+  followed(): readonly OriginSet[];
+  /** The followed sets in which a note can be shown now. @param leafIndex index of the note in the pool's tree */
+  setsOf(leafIndex: number): readonly OriginSet[];
+  /**
+   * Proves that a note is in a set. It never proves two roots of one set for the same note.
+   * @param options the signal stops proving
+   */
+  prove(
+    leafIndex: number,
+    set: OriginSet,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<OriginClaim>;
+}
+
+/** Options of {@link showOrigins}. */
+export interface ShowOriginsOptions {
+  /** The follower of the wallet's sets. */
+  readonly origins: OriginProver;
+  /**
+   * What happens if a server asks for sets that the owner follows, and no note that suffices can be shown in one of them. wait: waits until
+   * one can, at most `waitMs`, and then refuses. without: pays without an origin. refuse: pays nothing. Default: without.
+   */
+  readonly missing?: "wait" | "without" | "refuse" | undefined;
+  /** Milliseconds that `missing: "wait"` waits: 0 to 600,000. Default: 90,000. */
+  readonly waitMs?: number | undefined;
+}
+
+const WAIT_MS = 90_000;
+const MAX_WAIT_MS = 600_000;
+
+/**
+ * Shows where the money of a payment comes from, to servers that ask for it and for sets that the owner follows. A server never makes
+ * the wallet follow another set, or read anything from a URL that it names. What is shown is journaled with the purchase first.
+ *
+ *     wrapFetch(fetch, wallet, { ...options, attachments: [showOrigins({ origins })] });
+ * @throws OriginClientError ORIGIN_OPTION_INVALID
+ */
+export function showOrigins({ origins, missing = "without", waitMs = WAIT_MS }: ShowOriginsOptions): PayingAttachment {
+  if (!["wait", "without", "refuse"].includes(missing))
+    throw new OriginClientError("ORIGIN_OPTION_INVALID", 'missing must be "wait", "without" or "refuse"');
+  if (!Number.isSafeInteger(waitMs) || waitMs < 0 || waitMs > MAX_WAIT_MS)
+    throw new OriginClientError("ORIGIN_OPTION_INVALID", `waitMs is ${waitMs}, but must be 0 to ${MAX_WAIT_MS} ms`);
+  return {
+    name: ORIGINS_FIELD,
+    header: ORIGIN_HEADER,
+    field: "origin",
+    choose: (asked, wish) => choose(origins, askedOf(origins, asked), missing, { ...wish, waitMs }),
+    show: (asked, payment) => show(origins, askedOf(origins, asked), missing, payment),
+  };
+}
+
+/** The sets that a 402 asks for and the owner follows. A malformed field asks for none. */
+function askedOf(origins: OriginProver, asked: unknown): readonly OriginSet[] {
+  let sets: ReturnType<typeof parseAskedSets>;
+  try {
+    sets = parseAskedSets(asked);
+  } catch {
+    return [];
+  }
+  return origins.followed().filter(({ curator, name }) => sets.some((set) => set.key === curator && set.name === name));
+}
+
+function choose(
+  origins: OriginProver,
+  asked: readonly OriginSet[],
+  missing: ShowOriginsOptions["missing"],
+  { waitedMs, waitMs }: NoteWish & { readonly waitMs: number },
+): NoteChoice | undefined {
+  if (asked.length === 0) return undefined;
+  const shown = (leafIndex: number) => setsIn(origins, asked, leafIndex).length;
+  const prefer: NoteChoice["prefer"] = ({ leafIndex }) => shown(leafIndex) === asked.length;
+  if (missing === "without") return { prefer };
+  // After the first time, no such note could be spent.
+  if (waitedMs > (missing === "wait" ? waitMs : 0))
+    throw new OriginClientError(
+      "ORIGIN_NOT_READY",
+      `no note that suffices can be shown in ${asked.map(({ name, curator }) => `the set ${name} of ${curator}`).join(" or ")}; nothing was paid`,
+    );
+  return { prefer, only: ({ leafIndex }) => shown(leafIndex) > 0 };
+}
+
+/** The asked sets in which a note can be shown now. */
+function setsIn(origins: OriginProver, asked: readonly OriginSet[], leafIndex: number): readonly OriginSet[] {
+  const own = origins.setsOf(leafIndex);
+  return asked
+    .filter(({ curator, name }) => own.some((set) => set.curator === curator && set.name === name))
+    .slice(0, MAX_SHOWN_ORIGINS);
+}
+
+async function show(
+  origins: OriginProver,
+  asked: readonly OriginSet[],
+  missing: ShowOriginsOptions["missing"],
+  { leafIndex, nullifier, signal }: AttachedPayment,
+): Promise<string | undefined> {
+  const claims = new Map<bigint, OriginClaim>();
+  for (const set of setsIn(origins, asked, leafIndex)) {
+    const claim = await origins.prove(leafIndex, set, { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      if (missing !== "without") throw error;
+      return undefined;
+    });
+    if (claim?.nullifier === nullifier) claims.set(claim.maskRoot, claim);
+  }
+  return claims.size === 0 ? undefined : encodeOriginHeader([...claims.values()]);
+}
