@@ -12,7 +12,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { openResourceServer, type ResourceServer } from "@sotto/test-world/resource-server";
 import { SmallServer } from "@sotto/test-world/small-server";
 import { closeWorld, openWallet, openWorld, payerWith, until, type World } from "@sotto/test-world/wallets";
-import type { Wallet } from "@sotto/wallet";
+import { decodeEvent, type Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
@@ -221,10 +221,13 @@ describe("the pages of the pool, the merchant and the service", function () {
         prepareOrigin({ note: spent, path, maskRoot }),
       );
       const claim = { nullifier: note.nullifier!, maskRoot, proof };
+      const range = { address: world.pool, from: paid.blockNumber!, to: paid.blockNumber! };
+      const [log] = (await payer.chain.logs(range)).filter((one) => decodeEvent(one)?.type === "settled");
       const evidence = encodeEvidence({
         set: parseSet(signed.head),
         transaction: paid.transactionHash as Bytes32,
         block: paid.blockNumber!,
+        logIndex: log!.logIndex,
         time: paid.timestamp!,
         notes: [{ claim, head: signed, next: undefined }],
       });

@@ -31,17 +31,20 @@ export { decodeClaim, encodeClaim, type OriginClaim, type WireClaim } from "./co
 export {
   checkEvidence,
   decodeEvidence,
+  type EvidenceChain,
   type EvidenceCheck,
   encodeEvidence,
   MAX_EVIDENCE_BYTES,
   type OriginEvidence,
   type ShownNote,
+  spendingEvent,
 } from "./core/evidence.ts";
 export {
   curatorOf,
   decodeHead,
   encodeHead,
   headDigest,
+  isSigned,
   MAX_HEAD_BYTES,
   minSlotSeconds,
   type OriginHead,
@@ -64,7 +67,7 @@ export {
   chainLine,
   decodeEntry,
   encodeEntry,
-  type LeafEntry,
+  type JudgementEntry,
   LOG_START,
   type LogEntry,
   MAX_ENTRY_BYTES,
@@ -85,6 +88,6 @@ export {
   policyPath,
 } from "./core/publication.ts";
 export { type HeadFacts, type MaskFiles, maskFiles, nextHead, type Publication } from "./core/publish.ts";
-export { ROOT_GRACE_SECONDS, type RootedHead, RootHistory } from "./core/root-history.ts";
+export { ROOT_GRACE_SECONDS, RootHistory, type TimedRoot } from "./core/root-history.ts";
 export { type OriginSet, parseSet, parseSetName, setId } from "./core/set.ts";
-export { type EntryProblem, type SetEvent, SetState } from "./core/set-state.ts";
+export { type ClaimProblem, type JudgementProblem, type SetEvent, SetState } from "./core/set-state.ts";

@@ -33,6 +33,8 @@ export interface OriginHead extends OriginSet {
   readonly block: number;
   /** Hash of that block, 32 bytes. */
   readonly blockHash: Bytes32;
+  /** Time of that block, Unix seconds. */
+  readonly blockTime: number;
   /** Number of leaves in the pool's tree at that block, 0 to 2^30. */
   readonly leaves: number;
   /** Root of the mask tree, a field element. */
@@ -71,6 +73,7 @@ const FIELDS: StructFields = [
   { name: "time", type: "uint64" },
   { name: "block", type: "uint64" },
   { name: "blockHash", type: "bytes" },
+  { name: "blockTime", type: "uint64" },
   { name: "leaves", type: "uint64" },
   { name: "maskRoot", type: "uint256" },
   { name: "manifest", type: "bytes" },
@@ -102,6 +105,7 @@ export function parseHead(value: OriginHead): OriginHead {
       ...{ ...set, number, previous, time },
       block: count(value.block, "block"),
       blockHash: bytes32(value.blockHash, "blockHash"),
+      blockTime: count(value.blockTime, "blockTime"),
       leaves: count(value.leaves, "leaves", TREE_CAPACITY),
       maskRoot: assertField(value.maskRoot, "maskRoot"),
       manifest: bytes32(value.manifest, "manifest"),
@@ -138,6 +142,10 @@ export function signHead(head: OriginHead, secret: Uint8Array): SignedHead {
   return { head: checked, signature: bytesToHex(signature) };
 }
 
+/** Whether the curator that a head names signed it. */
+export const isSigned = ({ head, signature }: SignedHead): boolean =>
+  recoverSigner(headDigest(head), hexToBytes(signature, 65, "signature")) === head.curator;
+
 /** A signed head for JSON. @throws SottoError INVALID_ARGUMENT */
 export function encodeHead({ head, signature }: SignedHead): WireHead {
   const checked = parseHead(head);
@@ -154,9 +162,8 @@ export function decodeHead(wire: unknown): SignedHead {
     assertObject(wire, "a signed head");
     const fields = wire as WireHead;
     const head = parseHead({ ...(fields as unknown as OriginHead), maskRoot: parseField(fields.maskRoot, "maskRoot") });
-    const signature = hexToBytes(fields.signature, 65, "signature");
-    if (recoverSigner(headDigest(head), signature) !== head.curator)
-      fail("INVALID_ARGUMENT", "the signature is not that of the curator");
-    return { head, signature: bytesToHex(signature) };
+    const signed = { head, signature: bytesToHex(hexToBytes(fields.signature, 65, "signature")) };
+    if (!isSigned(signed)) fail("INVALID_ARGUMENT", "the signature is not that of the curator");
+    return signed;
   });
 }

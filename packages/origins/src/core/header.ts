@@ -25,9 +25,12 @@ export const MAX_ORIGIN_HEADER_LENGTH = MAX_SHOWN_ORIGINS * (LENGTH + 1) - 1;
 /** An origin as it is shown for a payment, whose nullifier is that of the payment. */
 export type ShownOrigin = Omit<OriginClaim, "nullifier">;
 
-/** The header's value: for each origin, base64url of the root and the eight words of the proof, 32 bytes each. */
+/**
+ * The header's value: for each origin, base64url of the root and the eight words of the proof, 32 bytes each. Sets with one root need
+ * one proof.
+ */
 export const encodeOriginHeader = (origins: readonly ShownOrigin[]): string =>
-  origins
+  [...new Map(origins.map((origin) => [origin.maskRoot, origin])).values()]
     .map(({ maskRoot, proof }) =>
       encodeBase64url(concatBytes(...[maskRoot, ...proof.map(BigInt)].map((word) => bigIntToBytes(word, 32)))),
     )
@@ -40,7 +43,9 @@ export function decodeOriginHeader(value: string): ShownOrigin[] {
       "INVALID_ARGUMENT",
       `${ORIGIN_HEADER} has at most ${MAX_ORIGIN_HEADER_LENGTH} characters, got ${value.length}`,
     );
-  const origins = value.split(",").map((text) => {
+  const origins = value.split(",").map((item) => {
+    // Proxies may join headers with spaces.
+    const text = item.trim();
     const bytes = decodeBase64url(text, BYTES, "an origin");
     const words = Array.from({ length: 1 + PROOF_WORDS }, (_, i) => bytesToBigInt(bytes.subarray(32 * i, 32 * i + 32)));
     const [maskRoot, ...proof] = words;

@@ -6,18 +6,17 @@ import { assertInteger, assertObject, concatBytes, fail, recode } from "@sotto/p
 import { decodeClaim, encodeClaim, type OriginClaim } from "./claim.ts";
 import { ZERO_BYTES } from "./head.ts";
 
-/**
- * An entry about leaves. accept, refuse: the judgement of the deposit at this leaf; its last one counts. reorg: the chain was
- * reorganized, so judgements of leaves from this one on, and roots of heads that cover it, no longer count.
- */
-export interface LeafEntry {
+/** A judgement of a deposit: the last one counts, as long as the chain has this deposit at this leaf. */
+export interface JudgementEntry {
   /** What it says. */
-  readonly type: "accept" | "refuse" | "reorg";
-  /** Index of the leaf, 0 to 2^30 - 1. */
+  readonly type: "accept" | "refuse";
+  /** Index of the deposit's note, 0 to 2^30 - 1. */
   readonly leaf: number;
+  /** The transaction that made the deposit, 32 bytes. After a reorganization, the leaf may be another deposit. */
+  readonly transaction: Bytes32;
 }
 
-/** An entry with a claim. A nullifier has at most one. */
+/** An entry with a claim. */
 export interface ClaimEntry {
   /** What it says. */
   readonly type: "claim";
@@ -26,18 +25,22 @@ export interface ClaimEntry {
 }
 
 /** An entry of a set's log. */
-export type LogEntry = LeafEntry | ClaimEntry;
+export type LogEntry = JudgementEntry | ClaimEntry;
 
 /** Maximum size of an entry as a line of the log, bytes. */
 export const MAX_ENTRY_BYTES = 1_024;
 
 /** The line of an entry, without the line break. Equal entries have equal lines. */
-export const encodeEntry = (entry: LogEntry): string =>
-  JSON.stringify(
-    entry.type === "claim"
-      ? { type: "claim", ...encodeClaim(entry.claim) }
-      : { type: entry.type, leaf: assertInteger(entry.leaf, 0, TREE_CAPACITY - 1, "leaf") },
-  );
+export function encodeEntry(entry: LogEntry): string {
+  if (entry.type === "claim") return JSON.stringify({ type: "claim", ...encodeClaim(entry.claim) });
+  const { type, leaf, transaction } = entry;
+  return JSON.stringify({ type, ...placeOf(leaf, transaction) });
+}
+
+const placeOf = (leaf: unknown, transaction: unknown) => ({
+  leaf: assertInteger(leaf, 0, TREE_CAPACITY - 1, "leaf"),
+  transaction: bytesToHex(hexToBytes(transaction, 32, "transaction")),
+});
 
 /** Inverse of `encodeEntry`: accepts no other spelling of an entry. @throws SottoError INVALID_ARGUMENT */
 export function decodeEntry(line: string): LogEntry {
@@ -59,11 +62,10 @@ function parseJson(line: string): unknown {
 
 function entryOf(value: unknown): LogEntry {
   assertObject(value, "an entry");
-  const { type, leaf } = value as { type?: unknown; leaf?: unknown };
+  const { type, leaf, transaction } = value as Record<string, unknown>;
   if (type === "claim") return { type, claim: decodeClaim(value) };
-  if (type !== "accept" && type !== "refuse" && type !== "reorg")
-    fail("INVALID_ARGUMENT", "its type must be accept, refuse, claim or reorg");
-  return { type, leaf: assertInteger(leaf, 0, TREE_CAPACITY - 1, "leaf") };
+  if (type !== "accept" && type !== "refuse") fail("INVALID_ARGUMENT", "its type must be accept, refuse or claim");
+  return { type, ...placeOf(leaf, transaction) };
 }
 
 /** The start of the hash chain: its value before the first entry. */

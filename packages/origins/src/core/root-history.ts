@@ -1,36 +1,33 @@
-import type { OriginHead } from "./head.ts";
-
 /**
  * Seconds for which a root stays good after a newer head: a payment is proved before it settles, and its block's time is later.
  * A refused deposit can be spent for that long with an origin.
  */
 export const ROOT_GRACE_SECONDS = 3_600;
 
-/** The fields of a head that its root's history needs. */
-export type RootedHead = Pick<OriginHead, "maskRoot" | "time" | "leaves">;
+/** A root of a set, and when it became the newest one. */
+export interface TimedRoot {
+  /** Root of a head's mask tree, a field element. */
+  readonly maskRoot: bigint;
+  /** Unix time, seconds: that of the head, or of its block. All roots of a history have times of one kind. */
+  readonly time: number;
+}
 
 /** The mask roots of a set's heads, and when each was the newest. */
 export class RootHistory {
-  /** For each root, the leaves of the last head that has it, and until when that was the newest: Infinity if it still is. */
-  readonly #roots = new Map<bigint, { readonly leaves: number; until: number }>();
+  /** For each root, until when it was the newest at its last time, seconds; Infinity for the newest one. */
+  readonly #until = new Map<bigint, number>();
   #newest: bigint | undefined;
 
-  /** Adds a head, which must be later than all before it. */
-  add({ maskRoot, time, leaves }: RootedHead): void {
-    const replaced = this.#newest === undefined ? undefined : this.#roots.get(this.#newest);
-    if (replaced !== undefined) replaced.until = time;
-    this.#roots.set(maskRoot, { leaves, until: Number.POSITIVE_INFINITY });
+  /** Adds the root of a head that is later than all before it. */
+  add({ maskRoot, time }: TimedRoot): void {
+    if (this.#newest !== undefined) this.#until.set(this.#newest, time);
+    this.#until.set(maskRoot, Number.POSITIVE_INFINITY);
     this.#newest = maskRoot;
-  }
-
-  /** Forgets the roots of heads that cover a leaf from this one on: the chain was reorganized, and the leaf may be another note. */
-  forget(leaf: number): void {
-    for (const [root, { leaves }] of this.#roots) if (leaves > leaf) this.#roots.delete(root);
   }
 
   /** Whether a head has this root. */
   has(maskRoot: bigint): boolean {
-    return this.#roots.has(maskRoot);
+    return this.#until.has(maskRoot);
   }
 
   /**
@@ -39,7 +36,7 @@ export class RootHistory {
    * @param seconds when the payment was made, Unix time
    */
   accepts(maskRoot: bigint, seconds: number, graceSeconds = ROOT_GRACE_SECONDS): boolean {
-    const root = this.#roots.get(maskRoot);
-    return root !== undefined && root.until > seconds - graceSeconds;
+    const until = this.#until.get(maskRoot);
+    return until !== undefined && until > seconds - graceSeconds;
   }
 }

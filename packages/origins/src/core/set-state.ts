@@ -1,18 +1,20 @@
-// The rules of a set: which notes are in it follows from the pool's events, the log's entries and the heads, and from nothing else.
+// The rules of a set: which notes are in it follows from the chain, the log's entries and the heads, and from nothing else.
 import type { AppendedEvent, DepositedEvent, SettledEvent, WithdrawnEvent } from "@sotto/chain";
 import type { PermuteMany } from "@sotto/protocol";
+import { fail } from "@sotto/protocol/extend";
 import type { OriginClaim } from "./claim.ts";
-import type { LogEntry } from "./log.ts";
+import type { OriginHead } from "./head.ts";
+import type { JudgementEntry, LogEntry } from "./log.ts";
 import { type LeafAt, MaskTree } from "./mask-tree.ts";
 import { nullifiersOf } from "./nullifiers.ts";
 import { RootHistory } from "./root-history.ts";
 
 /** What a set needs of the pool's events. */
 export type SetEvent =
-  | Pick<DepositedEvent, "type" | "leafIndex" | "blockNumber">
-  | Pick<SettledEvent, "type" | "nullifier" | "leafIndex" | "timestamp" | "blockNumber">
-  | Pick<WithdrawnEvent, "type" | "nullifiers" | "commitment" | "leafIndex" | "timestamp" | "blockNumber">
-  | Pick<AppendedEvent, "type" | "blockNumber">;
+  | Pick<DepositedEvent, "type" | "leafIndex" | "transactionHash">
+  | Pick<SettledEvent, "type" | "nullifier" | "leafIndex" | "timestamp">
+  | Pick<WithdrawnEvent, "type" | "nullifiers" | "commitment" | "leafIndex" | "timestamp">
+  | Pick<AppendedEvent, "type">;
 
 /** An event that spent notes, and the notes that it made. */
 interface Spend {
@@ -20,146 +22,158 @@ interface Spend {
   readonly outputs: readonly number[];
   /** Time of its block, Unix seconds. */
   readonly time: number;
-  readonly blockNumber: number;
 }
 
-/** Why an entry is not allowed now. */
-export type EntryProblem =
-  /** No deposit has this leaf. */
+/** Why a judgement would change nothing. */
+export type JudgementProblem =
+  /** The leaf is no deposit's, or its deposit was made in another transaction. */
   | "NOT_A_DEPOSIT"
-  /** The judgement of this leaf is the same already. */
-  | "SAME_JUDGEMENT"
-  /** The nullifier has a claim. */
+  /** The last judgement is the same. */
+  | "SAME_JUDGEMENT";
+
+/** Why a claim would change nothing. */
+export type ClaimProblem =
+  /** No head on the chain has its root. */
+  | "ROOT_UNKNOWN"
+  /** No event of the chain shows the nullifier. */
+  | "NOT_SETTLED"
+  /** The nullifier has a claim that counts. */
   | "CLAIMED"
-  /** No head has the claim's root. */
-  | "ROOT_UNKNOWN";
+  /** The root was replaced more than an hour before the event. */
+  | "ROOT_STALE";
 
 /**
  * A set while its curator's log grows, or while somebody replays it. A deposit is in the set while its last judgement accepts it.
- * The outputs of a payment, withdrawal or merge join once every nullifier of it has a claim whose root was good at the time of its
- * block, and stay as long as its block does.
+ * The outputs of a payment, withdrawal or merge join once every nullifier of it has a claim that counts.
+ *
+ * Between two heads, the order of events and entries does not matter. A reorganization is not undone: a new state replays the
+ * chain, the log and the heads. Entries that do not count change nothing: they may be about notes that a reorganization removed.
  */
 export class SetState {
+  /** The leaves of the set. They include those that wait for their append to the pool's tree. */
   readonly mask: MaskTree;
-  readonly roots = new RootHistory();
-  /** Block number of each deposit, by leaf. */
-  readonly #deposits = new Map<number, number>();
-  readonly #accepted = new Map<number, boolean>();
-  /** Roots of claims, by nullifier. */
-  readonly #claims = new Map<bigint, bigint>();
-  #spends: Spend[] = [];
+  /** Roots of the heads on the chain, by the times of their blocks. */
+  readonly #roots = new RootHistory();
+  /** Transaction of each deposit, by leaf. */
+  readonly #deposits = new Map<number, string>();
+  /** The last judgement of each deposit, by leaf. */
+  readonly #judgements = new Map<number, boolean>();
+  /** Judgements of deposits that the chain does not have, by leaf and transaction. */
+  readonly #early = new Map<string, boolean>();
+  /** Roots of the claims that count or may count, by nullifier. */
+  readonly #claims = new Map<bigint, readonly bigint[]>();
   /** The spend that shows a nullifier. */
-  readonly #spendOf = new Map<bigint, Spend>();
-  /** The leaves in the order of the chain: the first leaf of each event, with its block. */
-  #leaves: { readonly first: number; readonly blockNumber: number }[] = [];
+  readonly #spends = new Map<bigint, Spend>();
+  #claimEntries = 0;
 
   /** @param permutation see `MaskTree` */
   constructor(leafAt: LeafAt, permutation?: PermuteMany) {
     this.mask = new MaskTree(leafAt, permutation);
   }
 
-  /** Whether the last judgement of a leaf accepts it; undefined if there is none, or the leaf is not a deposit's. */
+  /** Whether the last judgement of a deposit accepts it; undefined if there is none, or the leaf is not a deposit's. */
   judgement(leaf: number): boolean | undefined {
-    return this.#accepted.get(leaf);
+    return this.#judgements.get(leaf);
   }
 
-  /** Whether a deposit of the chain has this leaf. */
+  /** Whether the leaf is a deposit's. */
   isDeposit(leaf: number): boolean {
     return this.#deposits.has(leaf);
   }
 
-  /** The root of a nullifier's claim. */
-  claimedRoot(nullifier: bigint): bigint | undefined {
-    return this.#claims.get(nullifier);
-  }
-
   /** Number of claims in the log. */
   get claims(): number {
-    return this.#claims.size;
-  }
-
-  /** Whether an event of the chain shows this nullifier. */
-  isSpent(nullifier: bigint): boolean {
-    return this.#spendOf.has(nullifier);
-  }
-
-  /** Adds the pool's events in the order of the chain. Their times must be those of their blocks. */
-  addEvents(events: readonly SetEvent[]): void {
-    for (const event of events) {
-      const { blockNumber } = event;
-      if (event.type === "appended") continue;
-      if (event.type === "deposited") {
-        this.#deposits.set(event.leafIndex, blockNumber);
-        this.#leaves.push({ first: event.leafIndex, blockNumber });
-        continue;
-      }
-      const made = event.type === "settled" ? 2 : event.commitment === 0n ? 0 : 1;
-      const outputs = Array.from({ length: made }, (_, i) => event.leafIndex + i);
-      const nullifiers = nullifiersOf(event);
-      const spend = { nullifiers, outputs, time: event.timestamp, blockNumber };
-      this.#spends.push(spend);
-      if (made > 0) this.#leaves.push({ first: event.leafIndex, blockNumber });
-      for (const nullifier of nullifiers) this.#spendOf.set(nullifier, spend);
-      this.#inherit(spend);
-    }
+    return this.#claimEntries;
   }
 
   /**
-   * Forgets the events after a block, because the chain was reorganized. Judgements of their deposits still count until the entry
-   * "reorg"; claims stay, because a nullifier names one note in every chain.
-   * @returns the first leaf that is gone; undefined if none is
+   * Adds the pool's events in the order of the chain.
+   * @throws SottoError INVALID_ARGUMENT if an event that spends notes has no time of its block
    */
-  rollBack(to: number): number | undefined {
-    const gone = this.#leaves.find(({ blockNumber }) => blockNumber > to)?.first;
-    this.#leaves = this.#leaves.filter(({ blockNumber }) => blockNumber <= to);
-    for (const [leaf, blockNumber] of this.#deposits) if (blockNumber > to) this.#deposits.delete(leaf);
-    for (const { nullifiers, blockNumber } of this.#spends)
-      if (blockNumber > to) for (const nullifier of nullifiers) this.#spendOf.delete(nullifier);
-    this.#spends = this.#spends.filter(({ blockNumber }) => blockNumber <= to);
-    if (gone !== undefined) this.mask.truncate(gone);
-    return gone;
-  }
-
-  /** Why an entry is not allowed now; undefined if it is. A claim's proof must be checked apart. */
-  problemOf(entry: LogEntry): EntryProblem | undefined {
-    if (entry.type === "reorg") return undefined;
-    if (entry.type === "claim") {
-      if (this.#claims.has(entry.claim.nullifier)) return "CLAIMED";
-      return this.roots.has(entry.claim.maskRoot) ? undefined : "ROOT_UNKNOWN";
+  addEvents(events: readonly SetEvent[]): void {
+    for (const event of events) {
+      if (event.type === "appended") continue;
+      if (event.type === "deposited") this.#addDeposit(event.leafIndex, event.transactionHash);
+      else this.#addSpend(event);
     }
-    if (!this.#deposits.has(entry.leaf)) return "NOT_A_DEPOSIT";
-    return this.#accepted.get(entry.leaf) === (entry.type === "accept") ? "SAME_JUDGEMENT" : undefined;
   }
 
-  /** Applies an entry that is allowed. */
+  #addDeposit(leaf: number, transaction: string): void {
+    this.#deposits.set(leaf, transaction);
+    const early = this.#early.get(earlyKey(leaf, transaction));
+    if (early !== undefined) this.#judge(leaf, early);
+  }
+
+  #addSpend(event: Exclude<SetEvent, { type: "appended" | "deposited" }>): void {
+    // Without it, every root would be good.
+    if (!(event.timestamp > 0)) fail("INVALID_ARGUMENT", "an event that spends notes needs the time of its block");
+    const made = event.type === "settled" ? 2 : event.commitment === 0n ? 0 : 1;
+    const outputs = Array.from({ length: made }, (_, i) => event.leafIndex + i);
+    const nullifiers = nullifiersOf(event);
+    const spend = { nullifiers, outputs, time: event.timestamp };
+    for (const nullifier of nullifiers) this.#spends.set(nullifier, spend);
+    this.#inherit(spend);
+  }
+
+  /** Adds the next head. @param isOnChain whether the chain has its block: only then its root is good for claims */
+  addHead({ maskRoot, blockTime }: Pick<OriginHead, "maskRoot" | "blockTime">, isOnChain: boolean): void {
+    if (isOnChain) this.#roots.add({ maskRoot, time: blockTime });
+  }
+
+  /** Why a judgement would change nothing now. */
+  judgementProblem({ type, leaf, transaction }: JudgementEntry): JudgementProblem | undefined {
+    if (this.#deposits.get(leaf) !== transaction) return "NOT_A_DEPOSIT";
+    return this.#judgements.get(leaf) === (type === "accept") ? "SAME_JUDGEMENT" : undefined;
+  }
+
+  /** Why a claim would change nothing now. Its proof must be checked apart. */
+  claimProblem({ nullifier, maskRoot }: Pick<OriginClaim, "nullifier" | "maskRoot">): ClaimProblem | undefined {
+    if (!this.#roots.has(maskRoot)) return "ROOT_UNKNOWN";
+    const spend = this.#spends.get(nullifier);
+    if (spend === undefined) return "NOT_SETTLED";
+    if (this.#counts(nullifier, spend.time)) return "CLAIMED";
+    return this.#roots.accepts(maskRoot, spend.time) ? undefined : "ROOT_STALE";
+  }
+
+  /** Whether a claim with this root was logged for the nullifier. */
+  hasClaim({ nullifier, maskRoot }: Pick<OriginClaim, "nullifier" | "maskRoot">): boolean {
+    return this.#claims.get(nullifier)?.includes(maskRoot) ?? false;
+  }
+
+  /** Applies the next entry. A claim's proof must be right. */
   apply(entry: LogEntry): void {
-    if (entry.type === "claim") this.#claim(entry.claim);
-    else if (entry.type === "reorg") {
-      this.roots.forget(entry.leaf);
-      for (const leaf of this.#accepted.keys()) {
-        if (leaf < entry.leaf) continue;
-        this.#accepted.delete(leaf);
-        this.mask.set(leaf, false);
-      }
-      // The leaf of a deposit that is gone may be a payment's output now.
-      for (const spend of this.#spends) if (spend.outputs.some((leaf) => leaf >= entry.leaf)) this.#inherit(spend);
-    } else {
-      this.#accepted.set(entry.leaf, entry.type === "accept");
-      this.mask.set(entry.leaf, entry.type === "accept");
+    if (entry.type === "claim") {
+      this.#claim(entry.claim);
+      return;
     }
+    const { type, leaf, transaction } = entry;
+    if (this.#deposits.get(leaf) === transaction) this.#judge(leaf, type === "accept");
+    else this.#early.set(earlyKey(leaf, transaction), type === "accept");
   }
 
-  #claim({ nullifier, maskRoot }: OriginClaim): void {
-    this.#claims.set(nullifier, maskRoot);
-    const spend = this.#spendOf.get(nullifier);
+  #judge(leaf: number, isAccepted: boolean): void {
+    this.#judgements.set(leaf, isAccepted);
+    this.mask.set(leaf, isAccepted);
+  }
+
+  #claim(claim: OriginClaim): void {
+    this.#claimEntries += 1;
+    if (this.hasClaim(claim)) return;
+    const { nullifier, maskRoot } = claim;
+    this.#claims.set(nullifier, [...(this.#claims.get(nullifier) ?? []), maskRoot]);
+    const spend = this.#spends.get(nullifier);
     if (spend !== undefined) this.#inherit(spend);
   }
 
   #inherit({ nullifiers, outputs, time }: Spend): void {
-    const shown = nullifiers.every((nullifier) => {
-      const root = this.#claims.get(nullifier);
-      return root !== undefined && this.roots.accepts(root, time);
-    });
-    if (shown) for (const output of outputs) this.mask.set(output, true);
+    if (nullifiers.every((nullifier) => this.#counts(nullifier, time)))
+      for (const output of outputs) this.mask.set(output, true);
+  }
+
+  /** Whether a nullifier has a claim whose root was good at this time. */
+  #counts(nullifier: bigint, time: number): boolean {
+    return this.#claims.get(nullifier)?.some((root) => this.#roots.accepts(root, time)) ?? false;
   }
 }
+
+const earlyKey = (leaf: number, transaction: string): string => `${leaf} ${transaction}`;

@@ -14,9 +14,20 @@ export const CURATOR_ERRORS = {
     cause: "The proof was changed, or was made for another nullifier, another root or other keys of the circuit.",
     remedy: "prove the origin again",
   },
-  ORIGIN_CLAIM_CONFLICT: {
+  ORIGIN_NOT_SETTLED: {
     means:
-      "The nullifier has a claim with another mask root. The first one stays. It is a result of a claim, not of a request.",
+      "No event with enough confirmations shows the claim's nullifier. Nothing was stored. It is a result of a claim, not of a request.",
+    cause: "The payment is too recent, or did not settle.",
+    remedy: "send the claim again once the payment has the curator's confirmations",
+  },
+  ORIGIN_ROOT_STALE: {
+    means:
+      "The claim's mask root was replaced more than an hour before the payment's block. Nothing was stored. It is a result of a claim, not of a request.",
+    cause: "The origin was proved long before the payment settled.",
+    remedy: "prove the origin with a root that was the newest at the payment",
+  },
+  ORIGIN_CLAIM_CONFLICT: {
+    means: "The nullifier has a claim with another mask root that counts. It is a result of a claim, not of a request.",
     cause: "A wallet proved two heads for one note, for example after its data was restored.",
   },
   ORIGIN_LEAF_UNKNOWN: {

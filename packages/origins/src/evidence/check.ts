@@ -1,8 +1,13 @@
 import { type ChainSource, decodeEvent, newestBlock, type PoolEvent, readBlock, useNode } from "@sotto/chain";
 import { foreign, message, SottoError } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";
-import { checkEvidence, decodeEvidence, type OriginEvidence } from "../core/evidence.ts";
-import { nullifiersOf } from "../core/nullifiers.ts";
+import {
+  checkEvidence,
+  decodeEvidence,
+  type EvidenceChain,
+  type OriginEvidence,
+  spendingEvent,
+} from "../core/evidence.ts";
 import type { OriginSet } from "../core/set.ts";
 import { EvidenceError } from "./errors.ts";
 import { verifyClaim } from "./verify-claim.ts";
@@ -34,17 +39,15 @@ export interface CheckedEvidence extends Pick<OriginEvidence, "set" | "transacti
  *   is older than the circuit
  */
 export async function assertEvidence(text: string, options: AssertEvidenceOptions): Promise<CheckedEvidence> {
-  const { set, verifier, chain, confirmations = 1 } = options;
+  const { set, verifier, chain: node, confirmations = 1 } = options;
   const evidence = read(text);
-  const { transaction, block, time } = evidence;
-  const events = chain === undefined ? undefined : await eventsOf(chain, evidence, confirmations);
-  const problems = await checkEvidence(evidence, { set, verify: (claim) => verifyClaim(verifier, claim), events });
+  const chain = node === undefined ? undefined : await readChain(node, evidence, confirmations);
+  const problems = await checkEvidence(evidence, { set, verify: (claim) => verifyClaim(verifier, claim), chain });
   if (problems.length > 0)
     throw new EvidenceError("EVIDENCE_INVALID", `this is no evidence for the set: ${problems.join("; ")}`);
-  const nullifiers = new Set(evidence.notes.map(({ claim }) => claim.nullifier));
-  const isSpend = (event: PoolEvent) =>
-    event.transactionHash === transaction && nullifiersOf(event).some((nullifier) => nullifiers.has(nullifier));
-  return { set, transaction, block, time, notes: evidence.notes.length, event: events?.find(isSpend) };
+  const { transaction, block, time, notes } = evidence;
+  const event = chain && spendingEvent(evidence, chain.events);
+  return { set, transaction, block, time, notes: notes.length, event };
 }
 
 function read(text: string): OriginEvidence {
@@ -56,12 +59,12 @@ function read(text: string): OriginEvidence {
   }
 }
 
-/** The pool's events in the evidence's block, with its time. The node learns the block. */
-async function eventsOf(
+/** Reads the evidence's block and those of its heads. The node learns which they are. */
+async function readChain(
   chain: ChainSource,
   { block: number, set }: OriginEvidence,
   confirmations: number,
-): Promise<PoolEvent[]> {
+): Promise<EvidenceChain> {
   const { number: height } = await newestBlock(chain);
   const has = height - number + 1;
   if (has < confirmations)
@@ -69,10 +72,11 @@ async function eventsOf(
       "EVIDENCE_NOT_SETTLED",
       `block ${number} has ${Math.max(0, has)} confirmations of ${confirmations}`,
     );
-  return useNode(chain, async (node) => {
+  const events = await useNode(chain, async (node) => {
     await readBlock(node, number + confirmations - 1);
     const { timestamp } = await readBlock(node, number);
     const logs = await node.logs({ address: set.pool, from: number, to: number });
     return logs.flatMap((log) => decodeEvent({ ...log, timestamp }) ?? []);
   });
+  return { events, block: (at) => chain.block(at) };
 }

@@ -5,6 +5,7 @@ import { World } from "../../../wallet/test/support/world.ts";
 import {
   type AuditSource,
   auditSet,
+  chainLine,
   contradictEachOther,
   encodeEntry,
   type HeadFacts,
@@ -12,6 +13,7 @@ import {
   type OriginSet,
   type SignedHead,
   signHead,
+  ZERO_BYTES,
 } from "../../src/index.ts";
 import { MemoryCurator } from "../support/memory-curator.ts";
 
@@ -67,7 +69,8 @@ async function sourceOf(
       return event === undefined ? [] : [event];
     }),
     leafAt: (leaf) => curator.leaves[leaf]!,
-    blockHash: async (number) => (await world.chain.block(number))?.hash,
+    lastBlock: world.chain.height,
+    block: (number) => world.chain.block(number),
     verify: async () => true,
     ...changes,
   };
@@ -122,56 +125,88 @@ describe("the audit of a curator", () => {
     await convict("WRONG_MANIFEST", /manifest/u, withLast(forge({ manifest: `0x${"12".repeat(32)}` })));
   });
 
-  it("convicts a curator of a claim with a wrong proof, a second claim, or one with a root of no head", async () => {
+  it("convicts a curator of a claim with a wrong proof, and of another number of claims", async () => {
     await convict("WRONG_PROOF", /entry 3/u, { verify: async ({ nullifier }) => nullifier === 1n });
-    const again = async (change: object) => {
-      const claim = { nullifier: 99n, maskRoot: curator.heads[0]!.head.maskRoot, proof, ...change };
-      curator.log({ type: "claim", claim });
-      await curator.sign();
-      return curator.lines.length - 1;
-    };
-    const { nullifier } = JSON.parse(curator.lines[3]!);
-    await again({ nullifier: BigInt(nullifier) });
-    await convict("WRONG_ENTRY", /CLAIMED/u);
-    ({ world, curator, set } = await play());
-    await again({ maskRoot: 5n });
-    await convict("WRONG_ENTRY", /ROOT_UNKNOWN/u);
+    await convict("WRONG_COUNT", /3 claims/u, withLast(forge({ claims: 2 })));
   });
 
-  it("convicts a curator that accepts what is no deposit", async () => {
-    curator.accept(3);
+  it("takes no notice of entries that do not count", async () => {
+    curator.accept(3, 1_000);
+    curator.log({ type: "claim", claim: { nullifier: 99n, maskRoot: 5n, proof } });
     await curator.sign();
-    await convict("WRONG_ENTRY", /NOT_A_DEPOSIT/u);
+    const { contradictions, members } = await audit();
+    assert.deepEqual(contradictions, []);
+    assert.equal(members, 5);
   });
 
-  it("convicts a curator of a log that was changed, cut or is malformed", async () => {
-    const { lines } = curator;
-    const changed = lines.with(2, encodeEntry({ type: "accept", leaf: 2 }));
-    await convict("WRONG_LOG", /published/u, { lines: changed });
-    await convict("WRONG_LOG", /entries/u, { lines: lines.slice(0, -1) });
-    await convict("WRONG_ENTRY", /MALFORMED/u, { lines: lines.with(1, `${lines[1]} `) });
+  it("convicts a curator of a malformed entry that it signed", async () => {
+    const line = ` ${curator.lines[0]}`;
+    const log = chainLine(curator.heads.at(-1)!.head.log, line);
+    const { head } = await curator.sign({ entries: curator.lines.length + 1, log });
+    await convict("WRONG_ENTRY", /entry 6/u, { lines: [...curator.lines, line] });
+    assert.equal(head.number, 3);
   });
 
-  it("convicts a curator of heads that do not follow each other", async () => {
+  it("does not hold it against a curator that what was read is incomplete, changed or not signed", async () => {
+    const { lines, heads } = curator;
+    const { head, signature } = heads.at(-1)!;
+    const other = { head: { ...head, maskRoot: 5n }, signature };
+    for (const [says, changes] of [
+      [/lines/u, { lines: lines.with(2, encodeEntry({ type: "accept", leaf: 2, transaction: ZERO_BYTES })) }],
+      [/lines/u, { lines: lines.with(1, `${lines[1]} `) }],
+      [/entries/u, { lines: lines.slice(0, -1) }],
+      [/out of turn/u, { heads: heads.slice(1) }],
+      [/out of turn/u, { heads: [heads[0]!, heads[2]!] }],
+      [/of the set/u, withLast(forge({ name: "dirty" }))],
+      [/signature/u, withLast(other)],
+      [/events/u, { lastBlock: head.block - 1 }],
+      [/not read/u, { lastBlock: head.block - 1, block: async () => undefined }],
+    ] as const) {
+      const { unfinished, contradictions } = await audit(changes);
+      assert.deepEqual(contradictions, []);
+      assert.match(unfinished ?? "", says);
+    }
+    assert.isUndefined((await audit()).unfinished);
+  });
+
+  it("convicts a curator of heads that do not follow each other or the chain", async () => {
     const { head } = curator.heads.at(-1)!;
-    await convict("HEADS_BROKEN", /follow/u, withLast(forge({ number: head.number + 1 })));
-    await convict("HEADS_BROKEN", /follow/u, withLast(forge({ previous: `0x${"12".repeat(32)}` })));
-    await convict("HEADS_BROKEN", /follow/u, { heads: curator.heads.slice(1) });
+    await convict("OTHER_PREVIOUS", /another/u, withLast(forge({ previous: `0x${"12".repeat(32)}` })));
     await convict("GOES_BACK", /time/u, withLast(forge({ time: curator.heads[1]!.head.time })));
     await convict("GOES_BACK", /fewer/u, withLast(forge({ entries: 1 })));
-    await convict("WRONG_LOG", /3 claims, not 2/u, withLast(forge({ claims: 2 })));
-    await convict("OTHER_SET", /dirty/u, withLast(forge({ name: "dirty" })));
+    const { block, blockHash, blockTime } = curator.heads[0]!.head;
+    await convict("GOES_BACK", /block/u, withLast(forge({ block, blockHash, blockTime })));
     await convict("WRONG_LEAVES", /tree has 6/u, withLast(forge({ leaves: head.leaves - 1 })));
+    await convict("WRONG_TIME", /has the time/u, withLast(forge({ blockTime: head.blockTime + 30 * 86_400 })));
+    world.chain.time += 3_600;
+    world.chain.mine();
+    await convict("WRONG_TIME", /before that/u, {
+      heads: [...curator.heads, await curator.sign({ time: head.time + 60 })].slice(0, 4),
+    });
   });
 
-  it("does not hold a reorganization against a curator that says so", async () => {
-    const facts: Partial<HeadFacts> = { blockHash: `0x${"34".repeat(32)}` };
-    await curator.sign(facts);
-    curator.log({ type: "reorg", leaf: 3 });
+  /** A head on a block that the chain does not have. */
+  const orphan = (change: Partial<HeadFacts> = {}) => curator.sign({ blockHash: `0x${"34".repeat(32)}`, ...change });
+
+  it("does not hold a reorganization against a curator, and lets no root of it count", async () => {
+    // The curator accepted a note of a payment on the other chain, and signed what it saw.
+    curator.state.mask.set(2, true);
+    const { head } = await orphan();
+    curator.state.mask.set(2, false);
+    const claim = { nullifier: 98n, maskRoot: head.maskRoot, proof };
+    curator.log({ type: "claim", claim });
     await curator.sign();
     const report = await audit();
     assert.deepEqual(report.contradictions, []);
     assert.equal(report.orphaned, 1);
+    assert.equal(report.members, 5);
+  });
+
+  it("convicts a curator that brings notes in over a head on no chain", async () => {
+    curator.state.mask.set(2, true);
+    await orphan();
+    await curator.sign();
+    await convict("WRONG_MASK", /mask root/u);
   });
 
   it("knows two stories from two heads", () => {
@@ -182,5 +217,7 @@ describe("the audit of a curator", () => {
     assert.isTrue(contradictEachOther(last, forge({ maskRoot: 5n })));
     assert.isTrue(contradictEachOther(last, forge({ number: last.head.number + 1, maskRoot: 5n })), "one time");
     assert.isFalse(contradictEachOther(last, forge({ name: "other" })));
+    const unsigned = { head: { ...last.head, maskRoot: 5n }, signature: last.signature };
+    assert.isFalse(contradictEachOther(last, unsigned), "anybody can write a head");
   });
 });

@@ -4,6 +4,7 @@ import { assert } from "chai";
 import {
   checkEvidence,
   decodeEvidence,
+  type EvidenceChain,
   type EvidenceCheck,
   encodeEvidence,
   MaskTree,
@@ -38,7 +39,7 @@ function heads(count: number, of: OriginSet = set, key = secret): SignedHead[] {
       log: hash("bb"),
       policy: hash("cc"),
     };
-    const facts = { ...of, ...place, time: START + 7_200 * i };
+    const facts = { ...of, ...place, time: START + 7_200 * i, blockTime: START + 7_200 * i };
     signed.push(nextHead(mask, facts, signed.at(-1)?.head, key).signed);
   }
   return signed;
@@ -56,19 +57,22 @@ const evidence: OriginEvidence = {
   set,
   transaction: hash("dd"),
   block: 7,
+  logIndex: 2,
   time,
   notes: [note(5n, second, third), note(6n, second)],
 };
 const event = {
   type: "withdrawn",
   transactionHash: hash("dd"),
+  blockNumber: 7,
+  logIndex: 2,
   timestamp: time,
   nullifiers: [6n, 5n, 0n, 0n, 0n, 0n, 0n, 0n],
 } as unknown as PoolEvent;
 
 describe("evidence of an origin", () => {
   const problems = (changes: Partial<OriginEvidence> = {}, check: Partial<EvidenceCheck> = {}): Promise<string[]> =>
-    checkEvidence({ ...evidence, ...changes }, { set, verify: async () => true, events: undefined, ...check });
+    checkEvidence({ ...evidence, ...changes }, { set, verify: async () => true, chain: undefined, ...check });
   const expectProblem = async (expected: RegExp, ...args: Parameters<typeof problems>) => {
     const found = await problems(...args);
     assert.lengthOf(found, 1, found.join("; "));
@@ -79,7 +83,7 @@ describe("evidence of an origin", () => {
     const read = decodeEvidence(encodeEvidence(evidence));
     assert.deepEqual(read, evidence);
     assert.deepEqual(await problems(read), []);
-    assert.deepEqual(await problems(read, { events: [event] }), []);
+    assert.deepEqual(await problems(read, { chain: chainOf(event) }), []);
   });
 
   it("is wrong for another set, even if it names the right one", async () => {
@@ -109,14 +113,41 @@ describe("evidence of an origin", () => {
     assert.deepEqual(await problems({ notes: [note(5n, third)], time: START }), [], "a later head");
   });
 
-  it("is wrong if the chain has another transaction, other notes or another time", async () => {
-    const withChange = (change: object) => ({ events: [{ ...event, ...change } as PoolEvent] });
-    await expectProblem(/did not spend/u, {}, { events: [] });
-    await expectProblem(/did not spend/u, {}, withChange({ transactionHash: hash("de") }));
-    await expectProblem(/did not spend/u, {}, withChange({ nullifiers: [5n, 6n, 7n] }));
-    await expectProblem(/did not spend/u, {}, withChange({ nullifiers: [5n] }));
-    await expectProblem(/did not spend/u, {}, withChange({ type: "settled", nullifier: 5n }));
-    await expectProblem(/has the time/u, {}, withChange({ timestamp: time + 1 }));
+  /** The chain with these events, and the blocks of all heads. */
+  const chainOf = (...events: object[]): EvidenceChain => ({
+    events: events as PoolEvent[],
+    block: async (number) => ({ hash: hash("aa"), timestamp: START + 7_200 * number }),
+  });
+
+  it("is wrong if the chain has another transaction, event, other notes or another time", async () => {
+    const withEvent = (change: object) => ({ chain: chainOf({ ...event, ...change }) });
+    await expectProblem(/did not spend/u, {}, { chain: chainOf() });
+    await expectProblem(/did not spend/u, {}, withEvent({ transactionHash: hash("de") }));
+    await expectProblem(/did not spend/u, {}, withEvent({ blockNumber: 8 }));
+    await expectProblem(/did not spend/u, {}, withEvent({ logIndex: 3 }));
+    await expectProblem(/did not spend/u, {}, withEvent({ nullifiers: [5n, 6n, 7n] }));
+    await expectProblem(/did not spend/u, {}, withEvent({ nullifiers: [5n] }));
+    await expectProblem(/did not spend/u, {}, withEvent({ type: "settled", nullifier: 5n }));
+    await expectProblem(/has the time/u, {}, withEvent({ timestamp: time + 1 }));
+  });
+
+  it("is wrong if the block of a head is not on the chain, or has another time", async () => {
+    const chain = chainOf(event);
+    for (const other of [
+      undefined,
+      { hash: hash("ab"), timestamp: START },
+      { hash: hash("aa"), timestamp: START + 1 },
+    ]) {
+      const found = await problems({}, { chain: { ...chain, block: async () => other } });
+      assert.lengthOf(found, 2);
+      for (const problem of found) assert.match(problem, /block of head/u);
+    }
+  });
+
+  it("is wrong if a head is not signed", async () => {
+    const forged = { ...second, signature: third.signature };
+    await expectProblem(/not signed/u, { notes: [note(5n, forged)] });
+    await expectProblem(/does not follow/u, { notes: [note(5n, second, { ...third, signature: second.signature })] });
   });
 
   it("is refused if it is malformed, cut or too large", () => {
@@ -130,6 +161,8 @@ describe("evidence of an origin", () => {
       { set: {} },
       { transaction: "0x12" },
       { block: -1 },
+      { logIndex: -1 },
+      { time: 0 },
       { time: 1.5 },
       { notes: [] },
       { notes: Array.from({ length: 9 }, () => value.notes[0]) },

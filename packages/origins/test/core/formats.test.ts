@@ -38,6 +38,7 @@ const head: OriginHead = {
   time: 1_800_000_000,
   block: 77,
   blockHash: hash("02"),
+  blockTime: 1_799_999_990,
   leaves: 12,
   maskRoot: FIELD_MODULUS - 1n,
   manifest: hash("03"),
@@ -65,6 +66,7 @@ describe("a signed head", () => {
         { name: "time", type: "uint64" },
         { name: "block", type: "uint64" },
         { name: "blockHash", type: "bytes" },
+        { name: "blockTime", type: "uint64" },
         { name: "leaves", type: "uint64" },
         { name: "maskRoot", type: "uint256" },
         { name: "manifest", type: "bytes" },
@@ -90,6 +92,7 @@ describe("a signed head", () => {
       time: 1_800_000_060,
       block: 78,
       blockHash: hash("12"),
+      blockTime: 1_799_999_991,
       leaves: 13,
       maskRoot: "5",
       manifest: hash("13"),
@@ -162,9 +165,8 @@ describe("a log", () => {
 
   it("has one spelling for each entry", () => {
     for (const entry of [
-      { type: "accept", leaf: 0 },
-      { type: "refuse", leaf: 2 ** 30 - 1 },
-      { type: "reorg", leaf: 7 },
+      { type: "accept", leaf: 0, transaction: hash("ab") },
+      { type: "refuse", leaf: 2 ** 30 - 1, transaction: hash("00") },
       { type: "claim", claim },
     ] as const) {
       const line = encodeEntry(entry);
@@ -172,17 +174,21 @@ describe("a log", () => {
       for (const other of [` ${line}`, `${line} `, line.replace(":", ": "), line.replace("}", ',"more":1}')])
         expectCode("INVALID_ARGUMENT", () => decodeEntry(other));
     }
-    for (const line of [
+    const line = encodeEntry({ type: "accept", leaf: 1, transaction: hash("ab") });
+    for (const wrong of [
       "",
       "{",
       "[]",
       "null",
-      '{"type":"accept"}',
-      '{"type":"accept","leaf":1073741824}',
-      '{"type":"other","leaf":1}',
+      line.replace("1", "1073741824"),
+      line.replace("1", "-1"),
+      line.replace("accept", "reorg"),
+      line.replace("ab", "AB"),
+      line.replace("ab", ""),
+      '{"type":"accept","leaf":1}',
       `"${"x".repeat(2_000)}"`,
     ])
-      expectCode("INVALID_ARGUMENT", () => decodeEntry(line));
+      expectCode("INVALID_ARGUMENT", () => decodeEntry(wrong));
   });
 
   it("has a chain that depends on every line and on their order", () => {
@@ -227,6 +233,9 @@ describe("the header of origins", () => {
     const outside = encodeOriginHeader([{ maskRoot: 9n, proof: [...proof.slice(1), String(BASE_FIELD_MODULUS)] }]);
     const five = [1n, 2n, 3n, 4n, 5n].map((maskRoot) => ({ maskRoot, proof }));
     const twice = `${value},${value}`;
+    assert.equal(encodeOriginHeader([shown, shown]), value, "two sets with one root need one proof");
+    const other = encodeOriginHeader([{ ...shown, maskRoot: 8n }]);
+    assert.lengthOf(decodeOriginHeader(`${value}, ${other}`), 2);
     for (const wrong of ["", ",", `${value},`, value.slice(1), `${value}A`, value.replace(/^./u, "="), big, twice])
       expectCode("INVALID_ARGUMENT", () => decodeOriginHeader(wrong));
     expectCode("INVALID_ARGUMENT", () => decodeOriginHeader(encodeOriginHeader(five)), /characters/u);

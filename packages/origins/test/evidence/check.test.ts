@@ -57,6 +57,7 @@ describe("evidence of a withdrawal", function () {
       set,
       transaction: block.logs[0]!.transactionHash as OriginEvidence["transaction"],
       block: block.number,
+      logIndex: block.logs[0]!.logIndex,
       time: block.timestamp,
       notes: claims.map((one) => ({ claim: one, head, next })),
     };

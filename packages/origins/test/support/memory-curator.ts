@@ -50,6 +50,8 @@ export class MemoryCurator {
   /** Paths that were asked for, in order. */
   readonly asked: string[] = [];
   readonly leaves: bigint[] = [];
+  /** Transactions of deposits, by leaf. */
+  readonly deposits = new Map<number, Bytes32>();
   #log: Bytes32 = LOG_START;
   #appended = 0;
   #block = -1;
@@ -75,6 +77,7 @@ export class MemoryCurator {
     const events = logs.flatMap((log) => decodeEvent(log) ?? []);
     for (const event of events) {
       this.leaves.push(...queuedLeaves(event));
+      if (event.type === "deposited") this.deposits.set(event.leafIndex, event.transactionHash as Bytes32);
       if (event.type === "appended") this.#appended = event.startIndex + event.count;
     }
     this.state.addEvents(events);
@@ -95,11 +98,16 @@ export class MemoryCurator {
   }
 
   accept(...leaves: number[]): void {
-    this.log(...leaves.map((leaf): LogEntry => ({ type: "accept", leaf })));
+    this.#judge("accept", leaves);
   }
 
   refuse(...leaves: number[]): void {
-    this.log(...leaves.map((leaf): LogEntry => ({ type: "refuse", leaf })));
+    this.#judge("refuse", leaves);
+  }
+
+  #judge(type: "accept" | "refuse", leaves: readonly number[]): void {
+    const transactionOf = (leaf: number) => this.deposits.get(leaf) ?? (`0x${"00".repeat(32)}` as const);
+    this.log(...leaves.map((leaf): LogEntry => ({ type, leaf, transaction: transactionOf(leaf) })));
   }
 
   /** Reads new events, accepts all deposits among them, and signs a head. */
@@ -123,6 +131,7 @@ export class MemoryCurator {
       time: previous === undefined ? slot : Math.max(slot, previous.time + SLOT_SECONDS),
       block: block.number,
       blockHash: block.hash as Bytes32,
+      blockTime: block.timestamp,
       leaves: this.#appended,
       entries: this.lines.length,
       claims: this.state.claims,
@@ -139,7 +148,7 @@ export class MemoryCurator {
   /** Publishes a head as the newest. */
   publish(signed: SignedHead): void {
     this.heads.push(signed);
-    this.state.roots.add(signed.head);
+    this.state.addHead(signed.head, true);
     const pack = Math.floor((this.heads.length - 1) / HEADS_PER_PACK);
     const lines = this.heads.slice(pack * HEADS_PER_PACK).map((head) => JSON.stringify(encodeHead(head)));
     this.#text(headPackPath(pack), lines);
@@ -149,10 +158,10 @@ export class MemoryCurator {
   /** Adds a claim as the endpoint does. @returns its result */
   async claim(claim: OriginClaim): Promise<string> {
     const { verify = async () => true } = this.#options;
-    const known = this.state.claimedRoot(claim.nullifier);
-    if (known !== undefined) return known === claim.maskRoot ? "known" : "ORIGIN_CLAIM_CONFLICT";
-    const problem = this.state.problemOf({ type: "claim", claim });
-    if (problem !== undefined) return `ORIGIN_${problem}`;
+    await this.read();
+    if (this.state.hasClaim(claim)) return "known";
+    const problem = this.state.claimProblem(claim);
+    if (problem !== undefined) return problem === "CLAIMED" ? "ORIGIN_CLAIM_CONFLICT" : `ORIGIN_${problem}`;
     if (!(await verify(claim))) return "ORIGIN_PROOF_INVALID";
     this.log({ type: "claim", claim });
     return "stored";

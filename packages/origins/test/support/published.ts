@@ -69,7 +69,8 @@ export async function audit(
     lines: linesOf(folder, logPackPath),
     events,
     leafAt: (index) => leaves[index]!,
-    blockHash: async (number) => (await world.chain.block(number))?.hash,
+    lastBlock: world.chain.height,
+    block: (number) => world.chain.block(number),
     verify,
   });
 }

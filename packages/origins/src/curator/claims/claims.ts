@@ -1,5 +1,6 @@
 import { SottoError } from "@sotto/protocol";
 import type { OriginClaim } from "../../core/claim.ts";
+import type { ClaimProblem } from "../../core/set-state.ts";
 import type { ClaimResult, CuratorMetrics } from "../ops/metrics.ts";
 import type { SetWriter } from "../set/writer.ts";
 import { appendEntries } from "../store/store.ts";
@@ -8,6 +9,13 @@ import { appendEntries } from "../store/store.ts";
 export interface ClaimVerifier {
   verify(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
 }
+
+const RESULTS = {
+  CLAIMED: "ORIGIN_CLAIM_CONFLICT",
+  NOT_SETTLED: "ORIGIN_NOT_SETTLED",
+  ROOT_STALE: "ORIGIN_ROOT_STALE",
+  ROOT_UNKNOWN: "ORIGIN_ROOT_UNKNOWN",
+} as const satisfies Record<ClaimProblem, ClaimResult>;
 
 export interface ClaimsOptions {
   readonly writer: SetWriter;
@@ -46,11 +54,11 @@ export class Claims {
   }
 
   /** The result of a claim that is refused or known without a look at its proof; undefined if it may be new. */
-  #known({ nullifier, maskRoot }: OriginClaim): ClaimResult | undefined {
+  #known(claim: OriginClaim): ClaimResult | undefined {
     const { state } = this.#options.writer.replica;
-    const claimed = state.claimedRoot(nullifier);
-    if (claimed !== undefined) return claimed === maskRoot ? "known" : "ORIGIN_CLAIM_CONFLICT";
-    return state.roots.has(maskRoot) ? undefined : "ORIGIN_ROOT_UNKNOWN";
+    if (state.hasClaim(claim)) return "known";
+    const problem = state.claimProblem(claim);
+    return problem === undefined ? undefined : RESULTS[problem];
   }
 
   async #proofProblem({ nullifier, maskRoot, proof }: OriginClaim, client: string): Promise<ClaimResult | undefined> {

@@ -1,6 +1,6 @@
 import type { PageSink, PoolPage } from "@sotto/chain";
 import type { Db, Row } from "../store/schema.ts";
-import { appendEntries, type CuratorStore, inChunks, type Lease, nextGeneration } from "../store/store.ts";
+import { type CuratorStore, inChunks, type Lease, nextGeneration } from "../store/store.ts";
 
 /** Blocks that are kept to find where a reorganization began. */
 const MAX_ANCHORS = 256;
@@ -51,7 +51,7 @@ async function addPage(db: Db, page: PoolPage): Promise<void> {
       .values([...some])
       .execute(),
   );
-  const blocks = page.anchors.map(({ number, hash }) => ({ number, hash }));
+  const blocks = page.anchors.map(({ number, hash, timestamp }) => ({ number, hash, timestamp }));
   await inChunks(blocks, (some) =>
     db
       .insertInto("origin_blocks")
@@ -107,7 +107,7 @@ function rowsOf({ events, leaves, start }: PoolPage): {
   return { leaves: rows, spends };
 }
 
-/** Forgets what came after a block. The log says so openly, because judgements of its deposits no longer count. */
+/** Forgets what came after a block. The log stays: judgements and claims of notes that are gone no longer count. */
 async function rollBack(db: Db, to: number): Promise<void> {
   const gone = await db
     .selectFrom("origin_leaves")
@@ -119,12 +119,9 @@ async function rollBack(db: Db, to: number): Promise<void> {
   for (const table of ["origin_leaves", "origin_spends", "origin_appends"] as const)
     await db.deleteFrom(table).where("block_number", ">", to).execute();
   await db.deleteFrom("origin_blocks").where("number", ">", to).execute();
-  // The heads stay. What they cover of the chain now is what is left of it.
-  await db.updateTable("origin_heads").set({ block_number: to }).where("block_number", ">", to).execute();
-  if (gone !== undefined) {
-    // A person judged another deposit.
-    await db.deleteFrom("origin_verdicts").where("leaf", ">=", gone.leaf).execute();
-    await appendEntries(db, [{ type: "reorg", leaf: gone.leaf }]);
-  }
+  // The heads stay, but their roots no longer count.
+  await db.updateTable("origin_heads").set({ on_chain: 0 }).where("block_number", ">", to).execute();
+  // A person judged another deposit.
+  if (gone !== undefined) await db.deleteFrom("origin_verdicts").where("leaf", ">=", gone.leaf).execute();
   await nextGeneration(db);
 }

@@ -1,4 +1,4 @@
-import type { Address } from "@sotto/protocol";
+import type { Address, Bytes32 } from "@sotto/protocol";
 
 /** A deposit as judges see it. Everything about it is public. */
 export interface Deposit {
@@ -7,7 +7,7 @@ export interface Deposit {
   /** Base units. */
   readonly amount: bigint;
   /** Hash of its transaction, 32 bytes, hex with 0x. */
-  readonly transaction: string;
+  readonly transaction: Bytes32;
   /** The account whose tokens moved, lower case. */
   readonly depositor: Address;
   /** Time of its block, Unix seconds. */

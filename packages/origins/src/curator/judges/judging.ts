@@ -1,11 +1,11 @@
 import type { ChainSource } from "@sotto/chain";
-import type { Address } from "@sotto/protocol";
+import type { Address, Bytes32 } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
-import type { LogEntry } from "../../core/log.ts";
+import type { JudgementEntry } from "../../core/log.ts";
 import { depositorsOf } from "../follow/depositors.ts";
 import type { CuratorMetrics } from "../ops/metrics.ts";
 import type { SetWriter } from "../set/writer.ts";
-import type { Db } from "../store/schema.ts";
+import type { Db, Row } from "../store/schema.ts";
 import type { CuratorStore, Lease } from "../store/store.ts";
 import type { Deposit, Judge } from "./judge.ts";
 
@@ -87,16 +87,17 @@ export class Judging {
     const { store, writer, metrics } = this.#options;
     const rows = await store.db
       .selectFrom("origin_verdicts")
-      .selectAll()
+      .innerJoin("origin_leaves", "origin_leaves.leaf", "origin_verdicts.leaf")
+      .select(["origin_verdicts.leaf", "verdict", "transaction_hash"])
       .where("handled", "=", 0)
-      .orderBy("leaf")
+      .orderBy("origin_verdicts.leaf")
       .limit(BATCH)
       .execute();
     if (rows.length === 0) return;
     const refusals = rows.filter(({ verdict }) => verdict === "refuse");
     const appended = await writer.judge(
       lease,
-      refusals.map(({ leaf }): LogEntry => ({ type: "refuse", leaf })),
+      refusals.map((row) => judgementOf("refuse", row)),
       async (db) => {
         for (const { leaf, verdict } of rows)
           await db
@@ -123,7 +124,7 @@ export class Judging {
     for (let next = 0; ; ) {
       const rows = await store.db
         .selectFrom("origin_leaves")
-        .select(["leaf", "depositor"])
+        .select(["leaf", "depositor", "transaction_hash"])
         .where("leaf", ">=", next)
         .where("depositor", "is not", null)
         .orderBy("leaf")
@@ -137,7 +138,7 @@ export class Judging {
           judge.refuses!({ leaf, depositor: depositor as Address }),
         );
         if (refused.length === 0) continue;
-        const entries = refused.map(({ leaf }): LogEntry => ({ type: "refuse", leaf }));
+        const entries = refused.map((row) => judgementOf("refuse", row));
         metrics.judged(judge.name, "refuse", (await writer.judge(lease, entries)).length);
         await writer.sync();
       }
@@ -149,25 +150,25 @@ export class Judging {
     const deposits = await this.#load(lease, leaves);
     const known = new Set(deposits.map(({ leaf }) => leaf));
     for (const leaf of leaves) if (!known.has(leaf)) this.#again.set(leaf, clock() + AGAIN_MS);
-    const entries: LogEntry[] = [];
+    const entries: JudgementEntry[] = [];
     const counts: [judge: string, verdict: "accept" | "refuse"][] = [];
     for (let i = 0; i < deposits.length; i += AT_ONCE)
       await Promise.all(
         deposits.slice(i, i + AT_ONCE).map(async (deposit) => {
-          const { leaf } = deposit;
+          const { leaf, transaction } = deposit;
           const { verdict, judge, again } = await this.#ask(deposit);
           if (verdict === "wait") {
             this.#again.set(leaf, again);
             return;
           }
           counts.push([judge, verdict]);
-          entries.push({ type: verdict, leaf });
+          entries.push({ type: verdict, leaf, transaction });
         }),
       );
-    entries.sort((a, b) => ("leaf" in a && "leaf" in b ? a.leaf - b.leaf : 0));
+    entries.sort((a, b) => a.leaf - b.leaf);
     if (entries.length > 0) await writer.judge(lease, entries);
     for (const [judge, verdict] of counts) metrics.judged(judge, verdict, 1);
-    for (const leaf of entries.flatMap((entry) => ("leaf" in entry ? [entry.leaf] : []))) {
+    for (const { leaf } of entries) {
       this.#again.delete(leaf);
       this.#reopened.delete(leaf);
     }
@@ -210,7 +211,7 @@ export class Judging {
         {
           leaf,
           amount: BigInt(amount!),
-          transaction: transaction!,
+          transaction: transaction as Bytes32,
           depositor: depositor as Address,
           timestamp: timestamp!,
         },
@@ -250,6 +251,12 @@ export class Judging {
     return found;
   }
 }
+
+/** A judgement of the deposit in a row. */
+const judgementOf = (
+  type: JudgementEntry["type"],
+  { leaf, transaction_hash }: Pick<Row<"origin_leaves">, "leaf" | "transaction_hash">,
+): JudgementEntry => ({ type, leaf, transaction: transaction_hash as Bytes32 });
 
 type DepositRow = Awaited<ReturnType<typeof depositRows>>[number];
 

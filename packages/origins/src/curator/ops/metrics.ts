@@ -4,6 +4,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export const CLAIM_RESULTS = [
   "stored",
   "known",
+  "ORIGIN_NOT_SETTLED",
+  "ORIGIN_ROOT_STALE",
   "ORIGIN_ROOT_UNKNOWN",
   "ORIGIN_PROOF_INVALID",
   "ORIGIN_CLAIM_CONFLICT",

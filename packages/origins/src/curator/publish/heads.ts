@@ -46,7 +46,7 @@ export class Heads {
       if (!isDue()) return false;
       const { set, policy, secret } = this.#options;
       const { block, appended: leaves, entries, log, head: last, version } = replica;
-      const place = { block: block!.number, blockHash: block!.hash };
+      const place = { block: block!.number, blockHash: block!.hash, blockTime: block!.timestamp };
       const { claims, mask } = replica.state;
       const facts = { ...set, time, ...place, leaves, entries, claims, log, policy: policy.hash };
       const { signed } = nextHead(mask, facts, last, secret);
@@ -70,7 +70,7 @@ export class Heads {
       const { number } = signed.head;
       await db
         .insertInto("origin_heads")
-        .values({ number, time, block_number: place.block, entries, content })
+        .values({ number, time, block_number: place.block, on_chain: 1, entries, content })
         .execute();
       return true;
     }, lease);

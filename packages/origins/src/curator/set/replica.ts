@@ -7,7 +7,7 @@ import { decodeEntry, LOG_START } from "../../core/log.ts";
 import { type MaskFiles, maskFiles } from "../../core/publish.ts";
 import { SetState } from "../../core/set-state.ts";
 import { CuratorError } from "../errors.ts";
-import type { Db } from "../store/schema.ts";
+import type { Db, Row } from "../store/schema.ts";
 import { generationOf } from "../store/store.ts";
 import { Rows } from "./rows.ts";
 
@@ -17,11 +17,14 @@ const PAGE = 10_000;
 export interface ReadBlock {
   readonly number: number;
   readonly hash: Bytes32;
+  /** Unix time, seconds. */
+  readonly timestamp: number;
 }
 
 interface NewHead {
   readonly number: number;
   readonly block_number: number;
+  readonly on_chain: number;
   readonly entries: number;
   readonly content: string;
 }
@@ -36,8 +39,8 @@ export interface Newest {
 }
 
 /**
- * Follows the database: events, entries and heads in the order in which they came. Between two heads, the order of events and
- * entries does not matter, because the roots that decide about claims are the same.
+ * Follows the database: events, entries and heads. Between two heads, the order of events and entries does not matter. After a
+ * reorganization, it begins anew.
  */
 export class Replica {
   readonly #permutation: PermuteMany | undefined;
@@ -104,17 +107,17 @@ export class Replica {
     const heads = await this.#newHeads(db);
     for (const [index, head] of heads.entries()) {
       await this.#take(spends, entries, head);
-      await this.#addHead(db, head, index === heads.length - 1);
+      this.#addHead(head, index === heads.length - 1);
     }
     await this.#take(spends, entries);
-    this.block = block && { number: block.number, hash: block.hash as Bytes32 };
+    this.block = block && { ...block, hash: block.hash as Bytes32 };
   }
 
   async #addLeaves(db: Db): Promise<void> {
-    const rows = new Rows<{ leaf: number; commitment: string; block_number: number; amount: string | null }>(() =>
+    const rows = new Rows<Pick<Row<"origin_leaves">, "leaf" | "commitment" | "transaction_hash">>(() =>
       db
         .selectFrom("origin_leaves")
-        .select(["leaf", "commitment", "block_number", "amount"])
+        .select(["leaf", "commitment", "transaction_hash"])
         .where("leaf", ">=", this.#commitments.length)
         .orderBy("leaf")
         .limit(PAGE)
@@ -122,11 +125,11 @@ export class Replica {
     );
     await rows.while(
       () => true,
-      ({ leaf, commitment, block_number, amount }) => {
+      ({ leaf, commitment, transaction_hash: transactionHash }) => {
         this.#commitments.push(BigInt(commitment));
         this.version += 1;
-        if (amount === null) return;
-        this.state.addEvents([{ type: "deposited", leafIndex: leaf, blockNumber: block_number }]);
+        if (transactionHash === null) return;
+        this.state.addEvents([{ type: "deposited", leafIndex: leaf, transactionHash }]);
         this.waiting.add(leaf);
       },
     );
@@ -175,7 +178,7 @@ export class Replica {
     const rows = new Rows<NewHead>((last) =>
       db
         .selectFrom("origin_heads")
-        .select(["number", "block_number", "entries", "content"])
+        .select(["number", "block_number", "on_chain", "entries", "content"])
         .where("number", ">=", last === undefined ? this.#heads : last.number + 1)
         .orderBy("number")
         .limit(PAGE)
@@ -194,10 +197,10 @@ export class Replica {
   async #take(spends: Rows<SpendRow>, entries: Rows<EntryRow>, until?: NewHead): Promise<void> {
     const { state } = this;
     await spends.while(
-      ({ block_number }) => until === undefined || block_number <= until.block_number,
+      ({ block_number }) => until === undefined || (until.on_chain === 1 && block_number <= until.block_number),
       ({ block_number, log_index, timestamp, nullifiers, leaf, outputs }) => {
         const values = nullifiers.split(",").map(BigInt);
-        const place = { leafIndex: leaf, blockNumber: block_number, timestamp };
+        const place = { leafIndex: leaf, timestamp };
         state.addEvents([
           outputs === 2
             ? { type: "settled", nullifier: values[0]!, ...place }
@@ -212,8 +215,8 @@ export class Replica {
       ({ number, line, chain }) => {
         const entry = decodeEntry(line);
         state.apply(entry);
-        if (entry.type === "reorg") this.#reopen(entry.leaf);
-        else if (entry.type !== "claim") this.waiting.delete(entry.leaf);
+        // A judgement of a deposit that a reorganization removed leaves the leaf's new deposit waiting.
+        if (entry.type !== "claim" && state.judgement(entry.leaf) !== undefined) this.waiting.delete(entry.leaf);
         this.entries = number + 1;
         this.log = chain as Bytes32;
         this.version += 1;
@@ -221,22 +224,17 @@ export class Replica {
     );
   }
 
-  /** Deposits whose judgement no longer counts are judged again. */
-  #reopen(from: number): void {
-    for (let leaf = from; leaf < this.#commitments.length; leaf += 1)
-      if (this.state.isDeposit(leaf)) this.waiting.add(leaf);
-  }
-
-  async #addHead(db: Db, { number, entries, content }: NewHead, isLast: boolean): Promise<void> {
+  #addHead({ number, on_chain, content }: NewHead, isLast: boolean): void {
     const wire = JSON.parse(content) as WireHead;
     if (isLast) {
       const signed = decodeHead(wire);
       const { leaves } = signed.head;
-      const files = (await isReorganizedAfter(db, entries)) ? undefined : this.#filesOf(signed.head);
+      const files = on_chain === 1 ? this.#filesOf(signed.head) : undefined;
       const chunks = this.state.mask.upTo(leaves).chunks(leaves);
       this.newest = { signed, files, members: chunks.reduce((sum, { bitmap }) => sum + countShared([bitmap]), 0) };
     }
-    this.state.roots.add({ maskRoot: BigInt(wire.maskRoot), time: Number(wire.time), leaves: Number(wire.leaves) });
+    const { maskRoot, blockTime } = wire;
+    this.state.addHead({ maskRoot: BigInt(maskRoot), blockTime: Number(blockTime) }, on_chain === 1);
     this.#heads = number + 1;
   }
 
@@ -266,15 +264,3 @@ type SpendRow = {
   outputs: number;
 };
 type EntryRow = { number: number; line: string; chain: string };
-
-/** Whether blocks were rolled back after a head. */
-async function isReorganizedAfter(db: Db, entries: number): Promise<boolean> {
-  const row = await db
-    .selectFrom("origin_entries")
-    .select("number")
-    .where("number", ">=", entries)
-    .where("line", "like", '{"type":"reorg"%')
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}

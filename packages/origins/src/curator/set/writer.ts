@@ -1,4 +1,4 @@
-import type { LogEntry } from "../../core/log.ts";
+import type { JudgementEntry } from "../../core/log.ts";
 import type { Db } from "../store/schema.ts";
 import { appendEntries, type CuratorStore, type Lease } from "../store/store.ts";
 import type { Replica } from "./replica.ts";
@@ -31,13 +31,17 @@ export class SetWriter {
     });
   }
 
-  /** Appends judgements, without those that are not allowed any more. @returns those that were appended */
-  judge(lease: Lease, entries: readonly LogEntry[], also?: (db: Db) => Promise<void>): Promise<readonly LogEntry[]> {
+  /** Appends judgements, without those that would change nothing any more. @returns those that were appended */
+  judge(
+    lease: Lease,
+    entries: readonly JudgementEntry[],
+    also?: (db: Db) => Promise<void>,
+  ): Promise<readonly JudgementEntry[]> {
     return this.change(async (db) => {
-      const allowed = entries.filter((entry) => this.replica.state.problemOf(entry) === undefined);
-      await appendEntries(db, allowed);
+      const news = entries.filter((entry) => this.replica.state.judgementProblem(entry) === undefined);
+      await appendEntries(db, news);
       await also?.(db);
-      return allowed;
+      return news;
     }, lease);
   }
 }

@@ -21,6 +21,8 @@ export interface LeaseTable {
 export interface BlockTable {
   number: number;
   hash: string;
+  /** Unix time, seconds. */
+  timestamp: number;
 }
 
 /** The pool's notes. Only deposits have the columns from `amount` on. */
@@ -70,8 +72,9 @@ export interface HeadTable {
   number: number;
   /** Unix time, seconds. No two heads have one slot. */
   time: number;
-  /** The head's block, or the last one before it that a reorganization left. */
   block_number: number;
+  /** 0 once a reorganization removed the block. */
+  on_chain: number;
   entries: number;
   /** The head and its signature as JSON. */
   content: string;
@@ -125,6 +128,7 @@ export const MIGRATIONS: Migrations = {
       await table("origin_blocks")
         .addColumn("number", "bigint", (c) => c.primaryKey())
         .addColumn("hash", "text", (c) => c.notNull())
+        .addColumn("timestamp", "bigint", (c) => c.notNull())
         .execute();
       await table("origin_leaves")
         .addColumn("leaf", "bigint", (c) => c.primaryKey())
@@ -159,6 +163,7 @@ export const MIGRATIONS: Migrations = {
         .addColumn("number", "bigint", (c) => c.primaryKey())
         .addColumn("time", "bigint", (c) => c.notNull().unique())
         .addColumn("block_number", "bigint", (c) => c.notNull())
+        .addColumn("on_chain", "bigint", (c) => c.notNull())
         .addColumn("entries", "bigint", (c) => c.notNull())
         .addColumn("content", "text", (c) => c.notNull())
         .execute();
