@@ -316,7 +316,7 @@ export class Origins {
 
   #untilNow(key: SetKey, { signed }: SetView): number | null {
     const newest = this.#book.set(key)?.view?.signed.head;
-    return newest === undefined || newest.maskRoot === signed.head.maskRoot ? null : newest.time;
+    return newest === undefined || newest.maskRoot === signed.head.maskRoot ? null : newest.blockTime;
   }
 
   #why(note: WalletNote, record: SetRecord): string {

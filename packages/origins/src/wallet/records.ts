@@ -60,7 +60,7 @@ export interface ClaimRecord extends WireClaim, SetKey {
   readonly leafIndex: number;
   /** Number of the head with the root. */
   readonly head: number;
-  /** Time of the first head with another root, seconds; null while the root is the newest. */
+  /** Time of the block of the first head with another root, seconds; null while the root is the newest. */
   readonly until: number | null;
   readonly result: ClaimResult;
   /** Failed attempts to send it. */

@@ -44,7 +44,7 @@ export type SpendState = "confirmations" | "outside" | "earlier" | "due" | "done
 
 /** Results of the curator's endpoint that end a claim. */
 const DONE: readonly string[] = ["stored", "known"];
-const REFUSED: readonly string[] = ["ORIGIN_CLAIM_CONFLICT", "ORIGIN_PROOF_INVALID"];
+const REFUSED: readonly string[] = ["ORIGIN_CLAIM_CONFLICT", "ORIGIN_PROOF_INVALID", "ORIGIN_ROOT_STALE"];
 
 export const isDone = ({ result }: ClaimRecord): boolean => result !== null && DONE.includes(result);
 export const isRefused = ({ result }: ClaimRecord): boolean => result !== null && REFUSED.includes(result);

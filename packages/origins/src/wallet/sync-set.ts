@@ -114,7 +114,7 @@ function dated(book: Book, key: SetKey, { signed: { head } }: SetView): ClaimRec
   return book
     .claimsOf(key)
     .filter((claim) => isNewest(claim) !== (claim.until === null))
-    .map((claim): ClaimRecord => ({ ...claim, until: isNewest(claim) ? null : head.time }));
+    .map((claim): ClaimRecord => ({ ...claim, until: isNewest(claim) ? null : head.blockTime }));
 }
 
 /** @throws OriginError ORIGIN_REMOVAL_LARGE */

@@ -79,7 +79,11 @@ describe("a wallet that follows a curator", function () {
     assert.deepEqual(twin, claim);
     assert.equal(claim.maskRoot, first.head.maskRoot);
     assert.equal(claim.nullifier, noteAt(wallet, 0).nullifier);
-    assert.equal(await payers.curator.claim(claim), "stored");
+    assert.equal(
+      await payers.curator.claim(claim),
+      "ORIGIN_NOT_SETTLED",
+      "its root is known, and the note is not spent",
+    );
     await payers.funded([6_000n]);
     payers.minute();
     await payers.curator.acceptNew();
@@ -117,7 +121,7 @@ describe("a wallet that follows a curator", function () {
         assert.deepInclude(origins.status()[0]!.head, { number: 0, members: 1 });
         const claim = await origins.prove(0, payers.set);
         if (shown !== undefined) assert.deepEqual(claim, shown);
-        assert.equal(await payers.curator.claim(claim), "stored");
+        assert.equal(await payers.curator.claim(claim), "ORIGIN_NOT_SETTLED");
         if (isDead && writes > 9) assert.fail("it dies forever");
       }
   });
@@ -177,7 +181,8 @@ describe("a wallet that follows a curator", function () {
     await round();
     const last = wallets[2]!.notes().find(({ state }) => state === "spendable")!;
     assert.equal(last.amount, 4_000n);
-    assert.equal(await payers.curator.claim(await followers[2]!.prove(last.leafIndex, payers.set)), "stored");
+    const shown = await followers[2]!.prove(last.leafIndex, payers.set);
+    assert.equal(await payers.curator.claim(shown), "ORIGIN_NOT_SETTLED");
     for (const origins of followers) assert.deepEqual(new Set(Object.values(standings(origins))), new Set(["set"]));
   });
 
@@ -248,12 +253,15 @@ describe("a wallet that follows a curator", function () {
     const payer = await payers.funded([5_000n]);
     const origins = await payers.follow(payer);
     const { head } = await payers.curator.acceptNew();
+    await payers.funded([6_000n]);
+    payers.minute();
+    await payers.curator.acceptNew();
     await sync(origins);
     // Another store with the same words showed another root.
     const { nullifier } = payer.notes()[0]!;
     payers.curator.state.apply({
       type: "claim",
-      claim: { nullifier: nullifier!, maskRoot: head.maskRoot + 1n, proof: [] },
+      claim: { nullifier: nullifier!, maskRoot: head.maskRoot, proof: [] },
     });
     await payers.pay(payer, await payers.wallet(), 1_000n);
     assert.equal((await sync(origins)).claims, 0);
