@@ -47,7 +47,7 @@ export class HeadWatch {
   readonly #options: HeadWatchOptions;
   readonly #send: typeof fetch;
   readonly #clock: () => number;
-  readonly #roots = new RootHistory();
+  #roots = new RootHistory();
   /** Digests of the heads that were read, by number. */
   readonly #digests = new Map<number, string>();
   #newest: OriginHead | undefined;
@@ -239,8 +239,8 @@ export class HeadWatch {
   }
 
   #add(head: OriginHead): void {
-    // The leaves of blocks that a reorganization removed: they may be other notes now.
-    if (this.#newest !== undefined && head.leaves < this.#newest.leaves) this.#roots.forget(head.leaves);
+    // A reorganization removed leaves, and older roots may be of blocks that are gone.
+    if (this.#newest !== undefined && head.leaves < this.#newest.leaves) this.#roots = new RootHistory();
     this.#roots.add(head);
     this.#digests.set(head.number, headDigest(head));
     this.#digests.delete(head.number - MAX_DIGESTS);
