@@ -102,7 +102,7 @@ const allowed = {
   x402: ["protocol", "wallet", "client"],
   web: ["protocol", "chain", "prover", "wallet", "client", "prepaid", "origins"],
   "cli-kit": ["protocol", "chain", "prover", "wallet", "client"],
-  cli: ["protocol", "client", "cli-kit", "prepaid", "mpp"],
+  cli: ["protocol", "client", "cli-kit", "prepaid", "origins", "mpp"],
   mcp: ["protocol", "wallet", "client", "prepaid", "mpp", "cli-kit", "resource-server"],
   "create-sotto": ["protocol"],
   "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server"],

@@ -106,6 +106,9 @@ describe("docs/cli.md", function () {
       MONTH: monthAt(Date.now()),
       // The weather server of `npm run dev` sells prepaid tokens.
       WEATHER: `http://127.0.0.1:${world.port + 3}`,
+      // A curator that has not published anything yet.
+      CURATOR: `${guide.environment["SERVER"]}/clean`,
+      CURATOR_KEY: `0x${"ab".repeat(20)}`,
     });
   });
   after(async () => {

@@ -50,6 +50,12 @@ export interface Command {
  */
 export type Charges = (wallet: Wallet, decimals: number) => Promise<readonly ChargeEntry[]>;
 
+/**
+ * Called when a command that spends has opened the wallet, and before it acts. It must not take long.
+ * @returns called before the wallet is closed
+ */
+export type Attend = (wallet: Wallet, context: Context) => Promise<() => Promise<void>>;
+
 /** Commands that belong together, and what comes with them: their errors, ways to pay and charges. */
 export interface CommandSet {
   /** Names the set in errors. */
@@ -70,6 +76,8 @@ export interface CommandSet {
   readonly methods?: readonly PayingMethod[] | undefined;
   /** Lists what merchants charged in these ways to pay. The command `payments` shows it beside the payments. */
   readonly charges?: Charges | undefined;
+  /** Attends to the wallet of each command that spends. */
+  readonly attend?: Attend | undefined;
 }
 
 /** A program: the commands of every program, and what its sets add. */
@@ -82,6 +90,8 @@ export interface Program {
   readonly methods: readonly PayingMethod[];
   /** The charges of all sets. */
   readonly charges: readonly Charges[];
+  /** What attends to the wallet of each command that spends. */
+  readonly attends: readonly Attend[];
 }
 
 /** Options of every command. */

@@ -29,5 +29,6 @@ export function compose(sets: readonly CommandSet[]): Program {
   const twice = methods.find(({ name }, i) => methods.findIndex((other) => other.name === name) !== i);
   if (twice !== undefined) throw new TypeError(`two sets of commands pay with ${twice.name}`);
   const charges = sets.flatMap((set) => (set.charges === undefined ? [] : [set.charges]));
-  return { commands, errors, methods, charges };
+  const attends = sets.flatMap((set) => (set.attend === undefined ? [] : [set.attend]));
+  return { commands, errors, methods, charges, attends };
 }

@@ -43,6 +43,7 @@ export async function withWallet<T>(
     );
   const chain = chainOf(config, context.signal);
   let wallet: Wallet | undefined;
+  const ends: (() => Promise<void>)[] = [];
   try {
     wallet = await openHomeWallet(home, config, {
       environment,
@@ -52,10 +53,12 @@ export async function withWallet<T>(
       onDownload: (progress) => output.progress(describeDownload(progress)),
       onCacheError: ({ message }) => output.note(message),
     });
+    for (const attend of spending ? context.program.attends : []) ends.push(await attend(wallet, context));
     return await action({ context, config, chain, wallet });
   } catch (error) {
     throw explain(error, config, context.program.errors);
   } finally {
+    for (const end of ends) await end();
     await wallet?.close();
   }
 }

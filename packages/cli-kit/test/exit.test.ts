@@ -164,7 +164,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "TERMS_NOT_OFFERED",
     "TREE_FULL",
   ],
-  funds: ["INSUFFICIENT_NOTES", "SENDER_UNFUNDED", "SPLIT_IMPOSSIBLE"],
+  funds: ["INSUFFICIENT_NOTES", "NOTES_APART", "SENDER_UNFUNDED", "SPLIT_IMPOSSIBLE"],
   pending: ["PAID_NOT_TAKEN_YET"],
   network: ["ANSWER_TOO_LARGE", "SCHEDULE_UNAVAILABLE", "TOKEN_CLAIMS_INVALID"],
   invalid: [

@@ -2,6 +2,7 @@ import type { CommandSet } from "@sotto/cli-kit";
 import { privatePayment } from "@sotto/client";
 import { MPP_ERRORS } from "@sotto/mpp";
 import { MPP_CLIENT_ERRORS, mpp } from "@sotto/mpp/client";
+import { originCommands } from "@sotto/origins/cli";
 import { prepaidCommands } from "@sotto/prepaid/cli";
 
 /** Pays at servers that speak MPP only. It adds nothing to a request, and x402-zk has precedence where both are offered. */
@@ -13,4 +14,4 @@ const mppPayments: CommandSet = {
 };
 
 /** What the program `sotto` adds to the commands of every program. */
-export const SETS: readonly CommandSet[] = [prepaidCommands, mppPayments];
+export const SETS: readonly CommandSet[] = [prepaidCommands, originCommands, mppPayments];

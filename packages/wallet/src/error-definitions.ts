@@ -76,7 +76,7 @@ export const WALLET_ERRORS = {
       "The wallet has enough, but not in notes that may be spent together. Details: `needed`, `largest` (the most that one group has).",
     cause: "The notes belong to different groups, such as inside and outside of a set that the wallet follows.",
     exit: "funds",
-    remedy: "spend less, wait, or consent to mix the notes (`--mix`)",
+    remedy: "spend less, wait, or consent to mix the notes with `sotto merge --mix` or `sotto withdraw --mix`",
   },
   INSUFFICIENT_TOKENS: SHARED_ERRORS.INSUFFICIENT_TOKENS,
   NOT_APPROVED: SHARED_ERRORS.NOT_APPROVED,

@@ -86,7 +86,7 @@ const pay = (session: Session, phone: string | undefined, record: DirectPaymentR
   phone === undefined ? payDirectly(session, record) : payNumber(session, phone, record);
 
 /** Errors thrown before anything was paid; after one of them, the next call is a new payment. */
-const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "FUNDS_TIMED_OUT"]);
+const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "NOTES_APART", "FUNDS_TIMED_OUT"]);
 const isUnpaid = (error: unknown): boolean => error instanceof SottoError && UNPAID.has(error.code);
 
 /** Pays the wallet of a phone number, at most once for the record's key, and pins that wallet. */

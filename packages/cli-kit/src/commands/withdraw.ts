@@ -19,6 +19,10 @@ import { WAIT_OPTIONS, waitUntil, whenReady } from "../wait.ts";
 
 const WAIT_SECONDS = 120;
 
+const MIX = {
+  mix: { help: "spend notes together that are kept apart, such as those inside and outside of a curator's set" },
+} as const;
+
 const SENDING = {
   "own-gas": { help: "send it from your account (see --keystore), which pays the gas" },
   ...ACCOUNT_OPTIONS,
@@ -31,6 +35,7 @@ export const withdraw: Command = {
   options: {
     to: { value: "ADDRESS", help: "the address that receives the tokens" },
     all: { help: "withdraw the eight largest notes; works even if the pool is full" },
+    ...MIX,
     ...WAIT_OPTIONS,
     again: { value: "ID", help: "resume a withdrawal or merge of `sotto withdrawals`; it is never executed twice" },
     ...SENDING,
@@ -95,7 +100,8 @@ function execute(session: Session, again: string | undefined, terms: WithdrawalT
   };
   if (terms === undefined) return wallet.resumeWithdrawal(again ?? "", options);
   const { recipient, amount } = terms;
-  return wallet.cashOut({ recipient, ...(amount === undefined ? { all: true } : { amount }), ...options });
+  const mix = args.flag("mix");
+  return wallet.cashOut({ recipient, mix, ...(amount === undefined ? { all: true } : { amount }), ...options });
 }
 
 async function sendFromAccount({ context, config, chain }: Session, call: WithdrawalCall) {
@@ -122,6 +128,7 @@ export const merge: Command = {
   positionals: [],
   options: {
     target: { value: "AMOUNT", help: "smallest amount of the new note; default: the eight largest notes" },
+    ...MIX,
     ...WAIT_OPTIONS,
     ...SENDING,
   },
@@ -136,7 +143,7 @@ export const merge: Command = {
     return withWallet(context, true, async (session) => {
       output.progress("proving");
       const { wallet } = session;
-      const made = await whenReady(session, wait, () => wallet.merge({ target }, { signal }));
+      const made = await whenReady(session, wait, () => wallet.merge({ target, mix: args.flag("mix") }, { signal }));
       const sent = await sendMerge(session, made.withdraw);
       if (wait > 0)
         await waitUntil(session, wait, "the merged note", () =>

@@ -3,8 +3,8 @@ import type { ErrorTable } from "@sotto/protocol";
 /** The errors of reading a curator's heads. */
 export const ORIGIN_HEAD_ERRORS = {
   CURATOR_UNREACHABLE: {
-    means: "No head of the set could be read, from its curator or from a mirror. The roots that are known age.",
-    cause: "The curator's server is down, or the URL of the set is wrong.",
+    means: "A file of the set cannot be read, from its curator or from a mirror. The heads that are known age.",
+    cause: "The curator's server is down, the URL of the set is wrong, or the server leaves a file out.",
     exit: "network",
   },
   CURATOR_HEAD_INVALID: {
@@ -14,14 +14,16 @@ export const ORIGIN_HEAD_ERRORS = {
     exit: "invalid",
   },
   CURATOR_WENT_BACK: {
-    means: "The curator and its mirrors show an older head than before.",
+    means: "The curator shows an older head than before. Nobody goes back to it.",
     cause: "The curator was restored from a backup, or a cache serves old files.",
     exit: "invalid",
   },
   CURATOR_EQUIVOCATED: {
-    means: "The curator signed two different heads with one number. No head of the set is taken any more.",
+    means:
+      "The curator signed two different heads with one number or one time. No head of the set is taken any more. A wallet keeps both as evidence.",
     cause: "The curator shows payers different sets, or two programs sign with its key.",
     exit: "invalid",
-    remedy: "keep both heads: they convict the curator. Use the set of another curator",
+    remedy:
+      "keep both heads, which `sotto origin status --json` shows: they convict the curator. Use the set of another curator",
   },
 } satisfies ErrorTable;

@@ -1,4 +1,5 @@
 import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
+import { ORIGIN_HEAD_ERRORS } from "../heads/error-definitions.ts";
 
 /** The errors of a wallet that follows curators. */
 export const ORIGIN_ERRORS = {
@@ -42,34 +43,15 @@ export const ORIGIN_ERRORS = {
     exit: "network",
     remedy: "wait for the next head; if it stays, compare the node of the wallet with another one",
   },
-  CURATOR_UNREACHABLE: {
-    means: "A file of the set cannot be read, from its curator or from a mirror.",
-    cause: "The curator's server is down, the URL of the set is wrong, or the server leaves a file out.",
-    exit: "network",
-  },
+  CURATOR_UNREACHABLE: ORIGIN_HEAD_ERRORS.CURATOR_UNREACHABLE,
   CURATOR_FILE_WRONG: {
     means: "A file of the set is not the one that the signed head names.",
     cause: "The server's files are damaged, or somebody on the way changed the answer.",
     exit: "network",
   },
-  CURATOR_HEAD_INVALID: {
-    means:
-      "A head of the set is malformed, of another set, not signed by its curator, or does not follow the head before it.",
-    cause: "The URL is that of another set, the key is wrong, or the server's files are damaged.",
-    exit: "invalid",
-  },
-  CURATOR_WENT_BACK: {
-    means: "The curator shows an older head than before. The wallet never goes back.",
-    cause: "The curator was restored from a backup, or a cache serves old files.",
-    exit: "invalid",
-  },
-  CURATOR_EQUIVOCATED: {
-    means:
-      "The curator signed two different heads with one number or one time. The wallet follows it no longer, and keeps both heads as evidence.",
-    cause: "The curator shows payers different sets, or two programs sign with its key.",
-    exit: "invalid",
-    remedy: "`sotto origin status --json` has both heads: they convict the curator. Use the set of another curator",
-  },
+  CURATOR_HEAD_INVALID: ORIGIN_HEAD_ERRORS.CURATOR_HEAD_INVALID,
+  CURATOR_WENT_BACK: ORIGIN_HEAD_ERRORS.CURATOR_WENT_BACK,
+  CURATOR_EQUIVOCATED: ORIGIN_HEAD_ERRORS.CURATOR_EQUIVOCATED,
   CURATOR_MASK_FALSE: {
     means:
       "The signed roots are not those of the bitmaps and the pool's notes. The wallet follows the curator no longer, and keeps the head as evidence.",

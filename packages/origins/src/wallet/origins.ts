@@ -34,6 +34,8 @@ export interface OriginsOptions {
 
 /** Options of {@link Origins.sync}. */
 export interface SyncSetsOptions {
+  /** Whether it sends claims. Default: true. */
+  readonly claims?: boolean | undefined;
   /** Sends claims again whose last attempt failed, without waiting. Default: false. */
   readonly retry?: boolean | undefined;
   /** Stops it; the next sync resumes. */
@@ -138,7 +140,7 @@ export class Origins {
    * Scans the chain, takes the newest head of every set, and sends the claims of confirmed spends. A kill at any time is harmless.
    * @throws the errors of `Wallet.scan`; the signal's reason. Errors of sets are in the result
    */
-  sync({ retry = false, signal }: SyncSetsOptions = {}): Promise<Synced> {
+  sync({ claims: isClaiming = true, retry = false, signal }: SyncSetsOptions = {}): Promise<Synced> {
     const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     return this.#syncing.run(async () => {
       await this.#wallet.scan({ signal: either });
@@ -162,7 +164,7 @@ export class Origins {
           if (await syncSet(this.#context(either), record)) heads += 1;
         });
         const claimProblem = await attempt(async () => {
-          claims += await this.#sendDue(record, retry, either);
+          if (isClaiming) claims += await this.#sendDue(record, retry, either);
         });
         const problem = headProblem ?? claimProblem;
         if (problem === undefined) this.#problems.delete(setKeyOf(record));

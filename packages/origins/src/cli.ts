@@ -1,0 +1,2 @@
+// `@sotto/origins/cli`: the commands for origins, as a set of @sotto/cli-kit.
+export { originCommands } from "./cli/commands.ts";

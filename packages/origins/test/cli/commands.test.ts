@@ -1,0 +1,110 @@
+// What the commands show, and how they attend to a wallet that spends.
+import { rejection } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { assert } from "chai";
+import { createAttend } from "../../src/cli/open.ts";
+import { statusFields, statusText } from "../../src/cli/status.ts";
+import { CURATOR, Payers } from "../support/payer.ts";
+
+const MONEY = { decimals: 6, symbol: "USDC" };
+
+describe("sotto origin status", function () {
+  slow(this, "proofs of origins are made");
+
+  it("shows the head, the crowd, and why each note is in the set or not", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n, 6_000n, 7_000n]);
+    const origins = await payers.follow(payer);
+    assert.deepEqual(statusText(origins.status()[0]!).slice(1), ["  no head yet", "  crowd: 0"]);
+    assert.deepInclude(statusFields(origins.status()[0]!, MONEY), {
+      head: null,
+      stopped: null,
+      problem: null,
+      removal: null,
+    });
+    await payers.curator.read();
+    payers.curator.accept(0, 1);
+    const { head } = await payers.curator.sign();
+    await origins.sync();
+    await payers.pay(payer, await payers.wallet(), 1_000n);
+    await origins.follow({ ...payers.set, url: CURATOR, minimumCrowd: 3 });
+    const [status] = origins.status();
+    assert.deepEqual(statusText(status!, MONEY), [
+      `clean of ${payers.curator.curator}, ${CURATOR}`,
+      `  head 0 of ${new Date(head.time * 1000).toISOString()}: 2 notes`,
+      "  crowd: 2, below the minimum of 3: nothing is shown",
+      "  1 payment to claim: `sotto origin sync`",
+      "  1  0.006 USDC  in the set",
+      "  2  0.007 USDC  waiting     the curator has not judged the deposit yet",
+      "  4  0.004 USDC  waiting     `sotto origin sync` sends the claim of the payment that made it",
+    ]);
+    const fields = statusFields(status!, MONEY);
+    assert.deepEqual(
+      fields.notes.map(({ leafIndex, in: place, why }) => [leafIndex, place, why]),
+      [
+        [1, "set", null],
+        [2, "waiting", "judgement"],
+        [4, "waiting", "claim"],
+      ],
+    );
+    assert.doesNotThrow(() => JSON.stringify(fields));
+  });
+
+  it("shows why a curator is stopped, with the evidence, and what waits for consent", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded(Array(4).fill(5_000n));
+    const origins = await payers.follow(payer);
+    await payers.curator.acceptNew();
+    await origins.sync();
+    payers.curator.refuse(1, 2);
+    payers.minute();
+    await payers.curator.sign();
+    await origins.sync();
+    assert.include(
+      statusText(origins.status()[0]!),
+      "  the next head brings the removed notes to 2: accept it with --accept-removal",
+    );
+    assert.equal(statusFields(origins.status()[0]!, MONEY).problem!.code, "ORIGIN_REMOVAL_LARGE");
+    const twin = payers.createCurator({ secret: payers.curator.secret });
+    await twin.read();
+    await twin.sign();
+    payers.servers.set(CURATOR, twin.fetch(CURATOR));
+    await origins.sync();
+    const fields = statusFields(origins.status()[0]!, MONEY);
+    assert.equal(fields.stopped!.code, "CURATOR_EQUIVOCATED");
+    assert.lengthOf(fields.stopped!.heads, 2);
+    assert.match(statusText(origins.status()[0]!).join("\n"), /stopped: the curator .* signed two different heads/u);
+  });
+});
+
+describe("a command that spends", () => {
+  it("keeps notes apart until it ends, and sends no claims", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n, 6_000n]);
+    const origins = await payers.follow(payer);
+    await payers.curator.read();
+    payers.curator.accept(0);
+    await payers.curator.sign();
+    await origins.sync();
+    // The payment of note 0 waits for its claim.
+    await payers.pay(payer, await payers.wallet(), 1_000n, { only: ({ leafIndex }) => leafIndex === 0 });
+    origins.close();
+    const end = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    assert.equal((await rejection(payer.merge())).code, "NOTES_APART");
+    await end();
+    assert.lengthOf((await payer.merge()).notes, 2);
+    assert.deepEqual(
+      payers.asked.filter((line) => line.startsWith("POST")),
+      [],
+    );
+  });
+
+  it("asks nobody if the wallet follows no set", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n, 6_000n]);
+    const end = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    assert.lengthOf((await payer.merge()).notes, 2);
+    await end();
+    assert.deepEqual(payers.asked, []);
+  });
+});

@@ -1,0 +1,29 @@
+import { compose, EXIT, exitOf } from "@sotto/cli-kit";
+import { assert } from "chai";
+import { originCommands } from "../../src/cli.ts";
+import { ORIGIN_ERRORS } from "../../src/wallet.ts";
+
+/** Scripts rely on them: they do not change. */
+const EXITS = {
+  CURATOR_EQUIVOCATED: "invalid",
+  CURATOR_FILE_WRONG: "network",
+  CURATOR_HEAD_INVALID: "invalid",
+  CURATOR_MASK_FALSE: "invalid",
+  CURATOR_UNREACHABLE: "network",
+  CURATOR_WENT_BACK: "invalid",
+  INVALID_OPTION: "usage",
+  ORIGIN_BLOCK_UNKNOWN: "network",
+  ORIGIN_CROWD_SMALL: "refused",
+  ORIGIN_MIRROR_FAILED: "network",
+  ORIGIN_NOT_FOLLOWED: "refused",
+  ORIGIN_NOT_IN_SET: "refused",
+  ORIGIN_REMOVAL_LARGE: "refused",
+} as const;
+
+describe("exit codes", () => {
+  it("assign an exit class to every error code of origins", () => {
+    assert.sameMembers(Object.keys(ORIGIN_ERRORS), Object.keys(EXITS));
+    const { errors } = compose([originCommands]);
+    for (const [code, exit] of Object.entries(EXITS)) assert.equal(exitOf(code, errors), EXIT[exit].code, code);
+  });
+});
