@@ -155,6 +155,7 @@ export class Curator {
     await this.#follower.catchUp(curatorSink(this.#store, lease));
     await this.#writer.sync();
     await this.#judging.round(lease);
+    await this.#writer.sync();
     if (await this.#heads.sign(lease)) this.#headSigned();
   }
 

@@ -1,5 +1,5 @@
 // Runs a curator as a server.
-import { type Chain, ChainError, connectChain, readPool } from "@sotto/chain";
+import { ChainError, type ChainSource, connectChain, readPool } from "@sotto/chain";
 import { isUnavailable } from "@sotto/database";
 import { assertAllowedOnChain, loadArtifacts } from "@sotto/prover";
 import {
@@ -39,6 +39,8 @@ export interface RunningCurator {
 export interface CuratorParts {
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
+  /** Where the pool is read. Default: the configured nodes. */
+  readonly chain?: ChainSource | undefined;
 }
 
 /**
@@ -64,12 +66,13 @@ export async function startCurator(
 async function open(
   config: CuratorConfig,
   log: ServiceLog,
-  { clock = Date.now }: CuratorParts,
+  { clock = Date.now, ...parts }: CuratorParts,
   closing: Closing,
 ): Promise<RunningCurator> {
   const { set, basePath, publicUrl, folder } = config;
   const chainId = BigInt(set.chainId);
-  const chain = connectChain({ urls: config.rpcUrls, chainId, timeoutMs: config.rpcTimeoutMs, log, clock });
+  const nodes = { urls: config.rpcUrls, chainId, timeoutMs: config.rpcTimeoutMs, log, clock };
+  const chain = parts.chain ?? connectChain(nodes);
   const { token } = await readFacts(chain, config);
   const artifacts = await loadArtifacts({ folder: config.artifacts, set: config.artifactSet });
   // With the keys of development, anyone can forge claims.
@@ -148,7 +151,7 @@ async function open(
 }
 
 /** Checks chain and pool. @throws CuratorError WRONG_CHAIN, CHAIN_UNAVAILABLE; ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH */
-async function readFacts(chain: Chain, { set }: CuratorConfig) {
+async function readFacts(chain: ChainSource, { set }: CuratorConfig) {
   try {
     return await readPool(chain, set.pool);
   } catch (cause) {

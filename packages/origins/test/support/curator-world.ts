@@ -38,7 +38,7 @@ export class CuratorWorld extends World {
   readonly folder = temporaryFolder("curator");
   /** Seconds that the curator's clock is ahead of the chain's. */
   ahead = 0;
-  metrics = new Registry();
+  slotSeconds = 60;
   readonly #curators: Curator[] = [];
 
   constructor() {
@@ -59,7 +59,7 @@ export class CuratorWorld extends World {
       store: `sqlite:${join(this.folder, "curator.db")}`,
       folder: join(this.folder, "public"),
       shownAt: [],
-      slotSeconds: 60,
+      slotSeconds: this.slotSeconds,
       judges: () => [testJudge()],
       description: "test",
       verifier: { verify: async () => true },
@@ -86,7 +86,7 @@ export class CuratorWorld extends World {
 
   /** Lets the next slot begin. */
   nextSlot(): void {
-    this.ahead += 60;
+    this.ahead += this.slotSeconds;
   }
 
   /** Begins a slot, and runs a round of a curator. */

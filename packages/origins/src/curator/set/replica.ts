@@ -49,6 +49,8 @@ export class Replica {
   /** Leaves of deposits without a judgement. */
   waiting!: Set<number>;
   #commitments!: bigint[];
+  /** Deposits that were read since the last sync ended. */
+  #added!: number[];
   #spend!: { readonly block: number; readonly log: number };
   /** Number of heads. */
   #heads = 0;
@@ -61,6 +63,8 @@ export class Replica {
   /** Value of the log's hash chain. */
   log: Bytes32 = LOG_START;
   newest: Newest | undefined;
+  /** Number of entries of which `log` is the value. */
+  #logged = 0;
   /** Grows with everything that was taken. */
   version = 0;
 
@@ -79,11 +83,13 @@ export class Replica {
     this.#commitments = [];
     this.state = new SetState((leaf) => this.#commitments[leaf]!, this.#permutation);
     this.waiting = new Set();
+    this.#added = [];
     this.#spend = { block: -1, log: -1 };
     this.block = undefined;
     this.appended = 0;
     this.entries = 0;
     this.log = LOG_START;
+    this.#logged = 0;
     this.#heads = 0;
     this.newest = undefined;
   }
@@ -107,9 +113,14 @@ export class Replica {
     const heads = await this.#newHeads(db);
     for (const [index, head] of heads.entries()) {
       await this.#take(spends, entries, head);
-      this.#addHead(head, index === heads.length - 1);
+      const isLast = index === heads.length - 1;
+      if (isLast) await this.#readLog(db);
+      this.#addHead(head, isLast);
     }
     await this.#take(spends, entries);
+    // Only now: most deposits of a database that is read for the first time have their judgement.
+    for (const leaf of this.#added.splice(0)) if (this.state.judgement(leaf) === undefined) this.waiting.add(leaf);
+    await this.#readLog(db);
     this.block = block && { ...block, hash: block.hash as Bytes32 };
   }
 
@@ -130,7 +141,7 @@ export class Replica {
         this.version += 1;
         if (transactionHash === null) return;
         this.state.addEvents([{ type: "deposited", leafIndex: leaf, transactionHash }]);
-        this.waiting.add(leaf);
+        this.#added.push(leaf);
       },
     );
     const append = await db
@@ -165,7 +176,7 @@ export class Replica {
     return new Rows(() =>
       db
         .selectFrom("origin_entries")
-        .selectAll()
+        .select(["number", "line"])
         .where("number", ">=", this.entries)
         .orderBy("number")
         .limit(PAGE)
@@ -212,16 +223,26 @@ export class Replica {
     );
     await entries.while(
       ({ number }) => until === undefined || number < until.entries,
-      ({ number, line, chain }) => {
+      ({ number, line }) => {
         const entry = decodeEntry(line);
         state.apply(entry);
         // A judgement of a deposit that a reorganization removed leaves the leaf's new deposit waiting.
         if (entry.type !== "claim" && state.judgement(entry.leaf) !== undefined) this.waiting.delete(entry.leaf);
         this.entries = number + 1;
-        this.log = chain as Bytes32;
         this.version += 1;
       },
     );
+  }
+
+  /** Reads the hash chain after the entries that were taken. */
+  async #readLog(db: Db): Promise<void> {
+    if (this.entries === this.#logged) return;
+    const last = db
+      .selectFrom("origin_entries")
+      .select("chain")
+      .where("number", "=", this.entries - 1);
+    this.log = (await last.executeTakeFirstOrThrow()).chain as Bytes32;
+    this.#logged = this.entries;
   }
 
   #addHead({ number, on_chain, content }: NewHead, isLast: boolean): void {
@@ -263,4 +284,4 @@ type SpendRow = {
   leaf: number;
   outputs: number;
 };
-type EntryRow = { number: number; line: string; chain: string };
+type EntryRow = { number: number; line: string };
