@@ -110,6 +110,24 @@ describe("a curator", function () {
     assert.deepEqual([contradictions, orphaned], [[], 1]);
   });
 
+  it("signs a new head if a reorganization removed the newest one's block, and nothing else changed", async () => {
+    const curator = await world.curator();
+    await world.depositFrom(ALICE, wallet, [5_000n]);
+    await world.append();
+    world.chain.mine();
+    await world.round(curator);
+    world.chain.takeBack(1);
+    world.chain.mineMany(2);
+    await world.round(curator);
+    await world.round(curator);
+    const [first, second, ...others] = headsOf(folder).map(({ head }) => head);
+    assert.isEmpty(others);
+    assert.equal(second!.maskRoot, first!.maskRoot);
+    assert.notEqual(second!.blockHash, first!.blockHash);
+    const { contradictions, orphaned } = await audit(world, folder, SET);
+    assert.deepEqual([contradictions, orphaned], [[], 1]);
+  });
+
   it("refuses a database of another set", async () => {
     await world.curator();
     await expectRejected("ORIGIN_STORE_MISMATCH", () => world.curator({ set: { ...SET, name: "other" } }));

@@ -49,7 +49,10 @@ describe("the judges of a curator", function () {
     }
   });
 
-  const entries = () => linesOf(folder, logPackPath).map((line) => JSON.parse(line));
+  const entries = () =>
+    linesOf(folder, logPackPath)
+      .map((line) => JSON.parse(line))
+      .map(({ type, leaf }) => ({ type, leaf }));
   const deposit = (leaf: number, depositor = ALICE): Deposit => ({
     ...{ leaf, depositor, amount: 5_000n, transaction: `0x${"ab".repeat(32)}` },
     timestamp: world.chain.time,

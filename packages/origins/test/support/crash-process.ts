@@ -29,6 +29,7 @@ world.chain.mine(depositCall(POOL, [13n], [7_000n]));
 await world.append();
 world.chain.sender = ALICE;
 world.chain.mine(depositCall(POOL, [14n], [8_000n]));
+for (const nullifier of [77n, 78n]) await world.settleNullifier(nullifier);
 
 const { store, folder } = crash;
 const curator = await Curator.open(

@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { type Address, prepareOrigin } from "@sotto/protocol";
+import { poolViews } from "@sotto/chain";
+import { settleCall } from "@sotto/chain/ethers";
+import { type Address, PAYMENT_SIGNAL, paymentContext, prepareOrigin } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { createLog } from "@sotto/server";
 import { POOL } from "@sotto/test-chain/pool";
@@ -82,6 +84,21 @@ export class CuratorWorld extends World {
     const first = this.pool.leaves;
     await this.deposit(wallet, amounts);
     return first;
+  }
+
+  /** Settles a payment with made-up signals, which spends the note of this nullifier. It makes two notes. */
+  async settleNullifier(nullifier: bigint): Promise<void> {
+    const validUntil = BigInt(this.chain.time + 100);
+    const resourceDigest = `0x${"00".repeat(32)}` as const;
+    const signals = Array.from({ length: Math.max(...Object.values(PAYMENT_SIGNAL)) + 1 }, () => 1n);
+    signals[PAYMENT_SIGNAL.resourceUrl] = paymentContext({ ...this.pool.deployment, validUntil, resourceDigest });
+    signals[PAYMENT_SIGNAL.root] = await poolViews(this.chain, SET.pool).root();
+    signals[PAYMENT_SIGNAL.nullifier] = nullifier;
+    signals[PAYMENT_SIGNAL.recipientCommitment] = nullifier + 1_000n;
+    signals[PAYMENT_SIGNAL.changeCommitment] = nullifier + 2_000n;
+    const proof = Array.from({ length: 8 }, () => "1");
+    const call = { proof, signals: signals.map(String), validUntil: String(validUntil), resourceDigest };
+    this.chain.mine(settleCall(POOL, [call]));
   }
 
   /** Lets the next slot begin. */

@@ -34,8 +34,8 @@ export interface CuratorConfig extends ServerSettings {
   readonly artifacts: string;
   /** Name of the set of keys. */
   readonly artifactSet: string;
-  /** Threads that verify proofs. */
-  readonly workers: number;
+  /** Threads that verify proofs; undefined: one per core. */
+  readonly workers: number | undefined;
   /** `sqlite:PATH`, or `postgres://..`. */
   readonly store: string;
   /** Folder of the published files. */
@@ -116,7 +116,7 @@ export function readCuratorConfig(environment: Environment): CuratorConfig {
     pollMs: settings.pollMs ?? (local ? 250 : 2_000),
     artifacts: settings.artifacts!,
     artifactSet: settings.artifactSet!,
-    workers: settings.workers!,
+    workers: settings.workers,
     store: settings.originStore!,
     folder: settings.originFolder!,
     mirrors: settings.originMirrors!,

@@ -68,7 +68,12 @@ export const CURATOR_SETTINGS = {
     "development",
     "artifact set of the pool's verifiers: development, or ceremony/NAME",
   ),
-  workers: setting("SOTTO_WORKERS", integer(1, 64), "1", "threads that verify the proofs of claims"),
+  workers: setting(
+    "SOTTO_VERIFY_WORKERS",
+    integer(1, 64),
+    undefined,
+    "threads that verify the proofs of claims; default one per processor core",
+  ),
 
   originName: setting("SOTTO_ORIGIN_NAME", setName, undefined, "name of the set; heads are signed with it"),
   originKey: setting(

@@ -52,6 +52,8 @@ export class Heads {
       const { signed } = nextHead(mask, facts, last, secret);
       const isSame =
         last !== undefined &&
+        // The chain has its block.
+        replica.newest?.files !== undefined &&
         time - last.time < MAX_HEAD_SECONDS &&
         signed.head.maskRoot === last.maskRoot &&
         leaves === last.leaves &&
