@@ -124,7 +124,8 @@ describe("a metered merchant with its database and logs", function () {
 
   it("sees the same in two runs with the payers exchanged, but for times and random values", () => {
     const [one, two] = runs.map(structureOf);
-    expect(one!.requests.length).to.be.greaterThan(4 * 2 * WORD_COUNTS.length);
+    // Unpaid, paid, and its claim.
+    expect(one!.requests.length).to.be.greaterThan(3 * 2 * WORD_COUNTS.length);
     for (const path of [PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH])
       expect(one!.requests.filter(({ target }) => target === path).length, path).to.be.greaterThan(3);
     expect(two!.requests).to.deep.equal(one!.requests);
@@ -260,8 +261,12 @@ describe("a metered merchant with its database and logs", function () {
     // The owners, and what each request costs, are independent of each other.
     const random = seeded(2);
     const labels = randomHalves(count, random);
-    for (const label of labels)
-      await (await payers[label ? 0 : 1]!.pay(`${server.url}/words/${Math.floor(random() * 11)}`)).text();
+    for (const label of labels) {
+      const words = Math.floor(random() * 11);
+      // The response of a stream does not say the charge, so its receipt is claimed before the change.
+      const stream = random() < 0.5 ? "?stream" : "";
+      await (await payers[label ? 0 : 1]!.pay(`${server.url}/words/${words}${stream}`)).text();
+    }
     await eventually(async () => charged() === 16 + count);
     // A swap may still run.
     await eventually(async () => server.requests.every(({ status }) => status !== 0));
@@ -273,7 +278,7 @@ describe("a metered merchant with its database and logs", function () {
       const kind = kindOf(request);
       shapes.set(kind, (shapes.get(kind) ?? new Set()).add(shapeOf(request)));
     }
-    expect([...shapes.keys()].sort()).to.deep.equal(["change", "claim", "swap", "token", "words"]);
+    expect([...shapes.keys()].sort()).to.deep.equal(["both", "change", "claim", "swap", "token", "words"]);
     for (const [kind, found] of shapes) expect([...found], kind).to.have.length(1);
     const swaps = log.filter((request) => kindOf(request) === "swap").length;
     expect(swaps, "swaps").to.be.greaterThan(10);
@@ -317,14 +322,20 @@ function tokenOf({ headers }: LoggedRequest): PrepaidToken | undefined {
 const swappedTokens = (request: LoggedRequest): PrepaidToken[] =>
   parseSwapRequest(textOf(request)).tokens.map((text) => decodePrepaidHeader(text));
 
-/** words: without a token; token: with one; claim: for a receipt; change: with blinded messages; swap. */
+/** words: without a token; token: with one; claim: for a receipt; change: for what it left; both: for both at once; swap. */
 function kindOf(request: LoggedRequest): string {
   const { target } = request;
   if (target === PREPAID_SWAP_PATH) return "swap";
-  if (target === PREPAID_CHANGE_PATH)
-    return parseChangeRequest(textOf(request)).batch === undefined ? "claim" : "change";
+  if (target === PREPAID_CHANGE_PATH) {
+    const { batch, charge } = parseChangeRequest(textOf(request));
+    if (batch === undefined) return "claim";
+    return charge === undefined ? "change" : "both";
+  }
   return tokenOf(request) === undefined ? "words" : "token";
 }
+
+/** Whether a request of this kind is the first claim of a token. */
+const isClaim = (kind: string): boolean => kind === "claim" || kind === "both";
 
 /** Names of the fields in their order, and lengths of the values that do not depend on what a request costs. */
 function shapeOf(request: LoggedRequest): string {
@@ -333,9 +344,9 @@ function shapeOf(request: LoggedRequest): string {
     i % 2 === 0 ? value : /^content-length$/i.test(request.headers[i - 1]!) ? "" : value.length,
   );
   const fields = text === "" ? [] : Object.entries(JSON.parse(text) as Record<string, unknown>);
-  // Their number depends on what the request cost, and on the recipe of a swap.
-  const isList = (name: string) => name === "batch" || name === "tokens";
-  const lengthOf = ([name, value]: [string, unknown]) => [name, isList(name) ? "" : String(value).length];
+  // They depend on what the request cost, and on the recipe of a swap.
+  const isFree = (name: string) => ["batch", "charge", "tokens"].includes(name);
+  const lengthOf = ([name, value]: [string, unknown]) => [name, isFree(name) ? "" : String(value).length];
   return JSON.stringify([request.method, request.status, headers, fields.map(lengthOf)]);
 }
 
@@ -367,8 +378,8 @@ function observationsOf(log: readonly LoggedRequest[]): Features[] {
   const kinds = log.map(kindOf);
   const claims = new Map<string, number>();
   for (const [i, request] of log.entries())
-    if (kinds[i] === "claim" || kinds[i] === "change")
-      claims.set(`${kinds[i]} ${parseChangeRequest(textOf(request)).token.nonce}`, i);
+    if (isClaim(kinds[i]!) || kinds[i] === "change")
+      claims.set(`${isClaim(kinds[i]!) ? "claim" : "change"} ${parseChangeRequest(textOf(request)).token.nonce}`, i);
   const swaps = kinds.flatMap((kind, i) => (kind === "swap" ? [i] : []));
   const tokens = kinds.flatMap((kind, i) => (kind === "token" ? [i] : []));
   const lengthOf = (request: LoggedRequest) => request.headers.join("").length + textOf(request).length;
@@ -382,7 +393,7 @@ function observationsOf(log: readonly LoggedRequest[]): Features[] {
     const change = changeAt === undefined ? undefined : log[changeAt]!;
     const before = swaps.findLast((i) => i < at);
     const after = swaps.find((i) => i > claimAt);
-    const words = BigInt(request.target.split("/").at(-1)!);
+    const words = BigInt(request.target.split("/").at(-1)!.replace("?stream", ""));
     const charge = words * WORDS.units[0]!.price;
     const returned = changeOf(WORDS, charge > WORDS.cap ? WORDS.cap : charge);
     const spent = after === undefined ? [] : swappedTokens(log[after]!);
@@ -417,7 +428,7 @@ function bytesOf(log: readonly LoggedRequest[]): [name: string, bytes: Uint8Arra
   const tokens = log.flatMap((request) => (kindOf(request) === "token" ? [tokenOf(request)!] : []));
   const claims = new Map(
     log
-      .filter((request) => kindOf(request) === "claim")
+      .filter((request) => isClaim(kindOf(request)))
       .map((request) => parseChangeRequest(textOf(request)))
       .map(({ token, proof }) => [token.nonce, proof]),
   );

@@ -61,7 +61,7 @@ async function expectStatus(expected: number, connection: Connection, request: s
   if (status !== expected) throw new Error(`the server answered ${status}: ${request}`);
 }
 
-/** Sends a request as a payer does: unpaid, paid, then the claims and swaps. */
+/** Sends a request as a payer does: unpaid, paid, then the claim and swaps. */
 async function sendWhole(connection: Connection, { path, headers, others }: PreparedRequest): Promise<void> {
   await expectStatus(402, connection, requestText("GET", path));
   await expectStatus(200, connection, requestText("GET", path, headers));

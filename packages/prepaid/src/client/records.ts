@@ -192,8 +192,13 @@ export interface MeteredRecord {
   receipt: string | null;
   /** What the merchant signed, since it is refused. */
   proof?: Proof | undefined;
-  /** The source of its change: a label, and the month of the keys that sign. Null if there is no change. */
+  /**
+   * The source of its change: a label, and the month of the keys that sign. Null if there is no change, and before the receipt also
+   * if the charge is not known.
+   */
   change: { label: string; epoch: string } | null;
+  /** What the response said that the request costs, base units, decimal: nobody signed it. Its source of change is for this charge. */
+  said?: string | undefined;
 }
 
 /** A swap, from before it is sent until its tokens are stored. */

@@ -174,6 +174,7 @@ describe("a merchant with metered routes", function () {
 
     it("if it signs a second receipt with the change, and both convict it", async () => {
       const { merchant } = scene;
+      merchant.says = () => -1n;
       answering((answer) => {
         if (answer.signatures === undefined) return answer;
         const receipt = { ...answer.receipt.receipt, units: { output: 3n }, charge: 4n, change: 6n };
@@ -183,6 +184,17 @@ describe("a merchant with metered routes", function () {
       const terms = (await keptTerms(scene.payer)).map((each) => each.terms);
       const { contradictions } = checkCharges(await keptReceipts(scene.payer), terms);
       expect(contradictions.map(({ kind }) => kind)).to.deep.equal(["token"]);
+    });
+
+    it("if it signs the change of the charge that it said, and a receipt of another", async () => {
+      const { merchant } = scene;
+      answering((answer) => {
+        const receipt = { ...answer.receipt.receipt, units: { output: 3n }, charge: 4n, change: 6n };
+        return { ...answer, receipt: merchant.signed(receipt) };
+      });
+      expect(await pay()).to.equal("PREPAID_CHANGE_REFUSED");
+      const kept = await keptReceipts(scene.payer);
+      expect(kept.map(({ receipt }) => receipt.charge)).to.deep.equal([4n]);
     });
 
     it("if it signs change with the keys of another month", async () => {
@@ -242,6 +254,7 @@ describe("a merchant with metered routes", function () {
       target === PREPAID_CHANGE_PATH ? Response.json({ code: "METERED_RUNNING" }, { status: 409 }) : undefined;
     await book.resume(ORIGIN);
     await (await paying()(`${ORIGIN}/b`)).text();
+    await until(() => book.metered.requests().some(({ askedAt }) => askedAt !== undefined));
     expect(await dropPrepaid(scene.payer, ORIGIN)).to.equal(10n);
     expect((await scene.listed())?.unspent).to.equal(0n);
     expect(await scene.payer.store.list("prepaid/metered/")).to.deep.equal([]);

@@ -11,7 +11,7 @@ import { chargeEntries, listCharges } from "../../src/client/list.ts";
 import { mergePrepaid } from "../../src/client/merge.ts";
 import { openPrepaid } from "../../src/client/open.ts";
 import type { ChargeEvent } from "../../src/client/options.ts";
-import { type ChargeReceipt, PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH } from "../../src/index.ts";
+import { type ChargeReceipt, PREPAID_CHANGE_PATH, PREPAID_SWAP_PATH, parseChangeRequest } from "../../src/index.ts";
 import { MeteredWorld, RULE } from "./support/metered-merchant.ts";
 import { ORIGIN } from "./support/world.ts";
 
@@ -160,6 +160,68 @@ describe("a metered route", function () {
     expect((await paying()(`${ORIGIN}/a`)).status).to.equal(500);
     expect(await charged(1)).to.deep.equal([0n]);
     expect([held(), scene.merchant.rows.size]).to.deep.equal([["10"], 1]);
+  });
+
+  const claims = () =>
+    scene.merchant.seen
+      .filter(({ target }) => target === PREPAID_CHANGE_PATH)
+      .map(({ body }) => parseChangeRequest(new TextDecoder().decode(body)));
+
+  it("asks for receipt and change at once if the response says the charge", async () => {
+    await (await paying()(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+    expect(claims().map(({ batch, charge }) => [batch?.length, charge])).to.deep.equal([[512, 3n]]);
+    await assertConserved();
+  });
+
+  it("asks for the change of the receipt if the response says another charge, also one with as many tokens", async () => {
+    for (const [i, says] of [1n, 6n].entries()) {
+      scene.merchant.says = () => says;
+      await (await paying({ buyAfter: 1_000 })(`${ORIGIN}/${i}`)).text();
+      expect(await charged(i + 1)).to.deep.equal(new Array(i + 1).fill(3n));
+    }
+    expect(claims().map(({ charge }) => charge)).to.deep.equal([1n, undefined, 6n, undefined]);
+    const sizes = claims().map(({ batch }) => batch?.length);
+    expect(sizes).to.deep.equal([3 * 256, 512, 512, 512]);
+    expect(held()).to.deep.equal(["2", "2", "5", "5"]);
+    await assertConserved();
+  });
+
+  it("asks for the receipt first if the response says no charge that is possible", async () => {
+    for (const [i, says] of [-1n, 11n, 10n].entries()) {
+      scene.merchant.says = () => says;
+      await (await paying({ buyAfter: 1_000 })(`${ORIGIN}/${i}`)).text();
+      await charged(i + 1);
+    }
+    expect(claims().map(({ batch }) => batch === undefined)).to.deep.equal([true, false, true, false, true, false]);
+    await assertConserved();
+  });
+
+  it("gets the change of a server that refuses claims which say a charge", async () => {
+    scene.merchant.misbehave = ({ target, body }) =>
+      target === PREPAID_CHANGE_PATH && new TextDecoder().decode(body).includes('"charge"')
+        ? Response.json({ code: "METERED_REQUEST_INVALID" }, { status: 400 })
+        : undefined;
+    await (await paying()(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+    expect(held()).to.deep.equal(["2", "5"]);
+  });
+
+  it("sends the same batch again after the answer to both was lost, whatever the server answers next", async () => {
+    let answers = 0;
+    scene.merchant.misbehave = async ({ target }, answer) => {
+      if (target !== PREPAID_CHANGE_PATH) return undefined;
+      answers += 1;
+      if (answers === 1) {
+        await answer();
+        return LOST();
+      }
+      return answers === 2 ? Response.json({ code: "METERED_REQUEST_INVALID" }, { status: 400 }) : undefined;
+    };
+    await (await paying()(`${ORIGIN}/a`)).text();
+    expect(await charged(1)).to.deep.equal([3n]);
+    const batches = new Set(claims().flatMap(({ batch }) => (batch === undefined ? [] : [String(batch)])));
+    expect([batches.size, claims().length]).to.deep.equal([1, 4]);
   });
 
   it("claims the change of a stream once it ends", async () => {
@@ -480,7 +542,8 @@ describe("a metered route", function () {
       await owed(i);
     }
     expect(book.metered.requests().map(({ state }) => state)).to.deep.equal(["claimed", "claimed", "claimed"]);
-    expect(asked.slice(0, 2)).to.deep.equal(["receipt", "change"]);
+    // The receipt is asked for alone once the change is refused.
+    expect(asked.slice(0, 3)).to.deep.equal(["change", "receipt", "change"]);
     pass(61);
     await expectRejected("PREPAID_CHANGE_PENDING", () => pay(`${ORIGIN}/4`));
     // Two months later, no key can sign it any more. What was charged is still known.
@@ -514,6 +577,7 @@ describe("a metered route", function () {
     const pay = paying({ buy: false });
     // One claim is open, one was refused with a receipt, and one without.
     refuse("METERED_RUNNING");
+    scene.merchant.says = () => -1n;
     await (await pay(`${ORIGIN}/open`)).text();
     await owed(1);
     const ids: string[] = [];
@@ -676,10 +740,13 @@ describe("a metered route", function () {
 
   it("claims what an earlier process left open only at a random time, and not in a program that may end at once", async () => {
     scene = await MeteredWorld.open({ seed: SEED });
+    book = await prepaidBookOf(scene.payer.store);
     noChange("METERED_RUNNING");
     await (await paying()(`${ORIGIN}/a`)).text();
+    await owed(1);
+    const left = await copyOf(scene.payer.store);
     for (const changes of [{ buy: false }, { buy: true, random: () => 0.5 }]) {
-      const payer = await scene.world.wallet({ seed: SEED, store: await copyOf(scene.payer.store) });
+      const payer = await scene.world.wallet({ seed: SEED, store: await copyOf(left) });
       scene.merchant.misbehave = () => undefined;
       await openPrepaid(scene.merchant.fetch, payer, scene.options(settings(changes)));
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -449,6 +449,20 @@ overStores("metered credit", (newUrl) => {
     expect((await claimed(server, owned!)).receipt).to.deep.equal((await claimed(server, owned!)).receipt);
   });
 
+  it("signs a batch only for the charge that its claim says, and answers others with the receipt alone", async () => {
+    const [owned] = await buy(server, 1);
+    await spendMetered(server, owned!, { input: 3_000 });
+    // As many tokens as the change has, of other values.
+    const wrong = blind(server, [5_000n, 2_000n]);
+    const { signatures: none, receipt } = await claimed(server, owned!, wrong.batch, 3_000n);
+    expect([none, receipt.receipt.charge]).to.deep.equal([undefined, 4_000n]);
+    const right = blindChange(server, 4_000n);
+    const { signatures, ...rest } = await claimed(server, owned!, right.batch, 4_000n);
+    expect(rest.receipt).to.deep.equal(receipt);
+    expect(right.finish(signatures!)).to.have.length(2);
+    expect(await claimed(server, owned!, wrong.batch, 3_000n), "after the change was signed").to.not.have.property("signatures");
+  });
+
   it("signs one of two batches that two servers are shown at once", async () => {
     const second = await open();
     for (const owned of await buy(server, 4)) {
@@ -488,7 +502,7 @@ overStores("metered credit", (newUrl) => {
     expect(
       await send({ ...valid, batch: JSON.parse(claimBody(owned!, blindChange(server, 4_000n).batch)).batch }),
     ).to.equal(invalid);
-    expect(await send(claimBody(owned!, batch, "https://other.example"))).to.equal(invalid);
+    expect(await send(claimBody(owned!, batch, { origin: "https://other.example" }))).to.equal(invalid);
     expect(await send(foreign)).to.equal("404 METERED_UNKNOWN");
     const { batch: _, ...without } = valid;
     expect(await send(without)).to.equal(invalid);

@@ -3,6 +3,7 @@ import { type MessagePart, message, SottoError } from "@sotto/protocol";
 import { isSameMerchant } from "../../core/merchant.ts";
 import {
   type ChangeAnswer,
+  type ChangeRequest,
   changeClaimOf,
   changeOf,
   contradictions,
@@ -16,6 +17,7 @@ import {
   nonceOfTokenSecret,
   PREPAID_CHANGE_PATH,
   parseChangeAnswer,
+  parseChargeHeader,
   parseReceipt,
   type SignedMeteredTerms,
   type SignedReceipt,
@@ -31,7 +33,7 @@ import { type Unsigned, unsignedOf } from "./answers.ts";
 import type { ChangeKeys } from "./change-keys.ts";
 import { isSignedReceipt, otherRequest, wrongCharge } from "./check-receipt.ts";
 import { changeMonths, mayHaveEnded } from "./months.ts";
-import { newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
+import { type NewTokens, newLabel, prepareTokens, type SignedPack } from "./new-tokens.ts";
 import type { Terms } from "./terms.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -57,7 +59,13 @@ export type Claimed =
     };
 
 /** Sends a claim: with a batch for the change, and without one only for the receipt. */
-type Ask = (batch: Uint8Array | undefined) => Promise<ChangeAnswer | Unsigned>;
+type Ask = (wanted: Pick<ChangeRequest, "batch" | "charge">) => Promise<ChangeAnswer | Unsigned>;
+
+/** Where the change of a request comes from, if its response has said the charge. */
+export interface SaidCharge {
+  readonly said: string;
+  readonly change: NonNullable<MeteredRecord["change"]>;
+}
 
 /** A merchant's answer that ends prepaid tokens at its origin. */
 class Refused extends Error {
@@ -103,9 +111,9 @@ export class Claims {
     const secret = tokenSecretOf(await this.#wallet.derive(record.label, 32), record.index);
     const token = { keyId: record.keyId, nonce: nonceOfTokenSecret(secret) };
     let asked: { readonly state: MeteredState; readonly at: number } | undefined;
-    const claimed = await this.#run(record, (batch) => {
-      asked = { state: batch === undefined ? record.state : "claimed", at: this.#wallet.now() };
-      return this.#ask(record.origin, { ...token, secret }, batch);
+    const claimed = await this.#run(record, (wanted) => {
+      asked = { state: this.#book.metered.request(id)?.state ?? record.state, at: this.#wallet.now() };
+      return this.#ask(record.origin, { ...token, secret }, wanted);
     });
     const open = this.#book.metered.request(id);
     // Most claims are answered at once. One that is not is a debt from now on, unless it was asked for before.
@@ -128,16 +136,70 @@ export class Claims {
     }
   }
 
+  /**
+   * What a claim needs to ask for receipt and change at once, which costs half as much. Undefined if the response does not say the charge,
+   * nothing would be left of the token, or the month whose keys sign the change is not certain.
+   * @param header the charge that the response says
+   */
+  said(record: MeteredRecord, header: string | null): SaidCharge | undefined {
+    const [epoch, later] = monthsOfChange(record);
+    const rule = this.#book.metered.rule(record.origin, record.rule);
+    if (header === null || rule === undefined || epoch !== later) return undefined;
+    try {
+      const charge = parseChargeHeader(header);
+      if (changeOf(rule, charge).length === 0) return undefined;
+      return { said: String(charge), change: { label: newLabel().label, epoch } };
+    } catch (error) {
+      // Nobody signed the header, so it may be anything.
+      if (error instanceof SottoError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Receipt and change at once. The receipt counts: change of another charge is not asked for. */
+  async #askForBoth(record: MeteredRecord, { said, change }: SaidCharge, ask: Ask): Promise<MeteredRecord | Claimed> {
+    const charge = BigInt(said);
+    const values = changeOf(this.#book.metered.rule(record.origin, record.rule)!, charge);
+    const tokens = await this.#prepare(record, values, change);
+    const answer = await ask({ batch: tokens.batch, charge });
+    if ("kind" in answer) {
+      // A merchant that refuses the change may still sign the receipt. A server of before refuses claims that say a charge.
+      const isFinal = ["other", "ended", "refused"].includes(answer.kind);
+      return isFinal ? this.#askForReceipt(record, ask) : this.#withoutReceipt(record, answer);
+    }
+    if (answer.signatures === undefined) return this.#learned(record, answer);
+    const { receipt } = answer;
+    const rule = await this.#checked(record, receipt);
+    this.#assertMonth(record, answer.epoch, receipt);
+    if (answer.epoch !== change.epoch || changeOf(rule, receipt.receipt.charge).join() !== values.join())
+      throw new Refused("PREPAID_CHANGE_REFUSED", `${record.origin} signed change that its receipt contradicts`, {
+        receipts: [formatReceipt(receipt)],
+      });
+    const signed = await this.#finish(record, tokens, answer.signatures, receipt);
+    return this.#done({ ...record, receipt: formatReceipt(receipt) }, receipt, signed);
+  }
+
   /** The first step: the receipt, checked and stored with the source of the change. */
-  async #learnCharge(record: MeteredRecord, ask: Ask): Promise<MeteredRecord | Claimed> {
-    const answer = await ask(undefined);
-    if ("kind" in answer) return this.#withoutReceipt(record, answer);
-    const { receipt, epoch } = answer;
+  #learnCharge(record: MeteredRecord, ask: Ask): Promise<MeteredRecord | Claimed> {
+    const { said, change } = record;
+    if (said === undefined || change === null) return this.#askForReceipt(record, ask);
+    return this.#askForBoth(record, { said, change }, ask);
+  }
+
+  async #askForReceipt(record: MeteredRecord, ask: Ask): Promise<MeteredRecord | Claimed> {
+    const answer = await ask({});
+    return "kind" in answer ? this.#withoutReceipt(record, answer) : this.#learned(record, answer);
+  }
+
+  async #learned(record: MeteredRecord, { receipt, epoch }: ChangeAnswer): Promise<MeteredRecord> {
     const rule = await this.#checked(record, receipt);
     const change = changeOf(rule, receipt.receipt.charge);
     if (change.length > 0) this.#assertMonth(record, epoch, receipt);
-    const source = change.length === 0 ? null : { label: newLabel().label, epoch };
-    const claimed = { receipt: formatReceipt(receipt), change: source, askedAt: undefined };
+    // The same batch again, which may be signed already, unless it was for another charge: a label is used for one batch.
+    const isSaid = record.said === String(receipt.receipt.charge) && record.change?.epoch === epoch;
+    const label = isSaid ? record.change!.label : newLabel().label;
+    const source = change.length === 0 ? null : { label, epoch };
+    const claimed = { receipt: formatReceipt(receipt), change: source, askedAt: undefined, said: undefined };
     return this.#book.metered.update({ ...record, state: "claimed", ...claimed });
   }
 
@@ -145,13 +207,10 @@ export class Claims {
   async #collect(record: MeteredRecord, ask: Ask): Promise<Claimed> {
     const receipt = parseReceipt(record.receipt);
     if (record.change === null) return this.#done(record, receipt, []);
-    const { origin, wallet, cap } = record;
-    const { label, epoch } = record.change;
+    const { origin } = record;
     const rule = this.#book.metered.rule(origin, receipt.receipt.rule)!;
-    const values = changeOf(rule, receipt.receipt.charge);
-    const keys = await this.#keys.of({ origin, wallet, epoch, values });
-    const tokens = await prepareTokens(this.#wallet, keys, { label, cap });
-    const answer = await ask(tokens.batch);
+    const tokens = await this.#prepare(record, changeOf(rule, receipt.receipt.charge), record.change);
+    const answer = await ask({ batch: tokens.batch });
     if ("kind" in answer) return this.#withoutChange(record, answer);
     const second = formatReceipt(answer.receipt);
     if (second !== record.receipt) {
@@ -161,13 +220,32 @@ export class Claims {
       });
     }
     if (answer.signatures === undefined) return later(origin, "its answer has no signatures");
-    const signed = await tokens.finish(answer.signatures, this.#wallet.now()).catch((cause: unknown) => {
+    return this.#done(record, receipt, await this.#finish(record, tokens, answer.signatures, receipt));
+  }
+
+  /** The tokens of a change. */
+  async #prepare(
+    { origin, wallet, cap }: MeteredRecord,
+    values: readonly bigint[],
+    { label, epoch }: NonNullable<MeteredRecord["change"]>,
+  ): Promise<NewTokens> {
+    const keys = await this.#keys.of({ origin, wallet, epoch, values });
+    return prepareTokens(this.#wallet, keys, { label, cap });
+  }
+
+  /** @throws Refused if a signature is wrong */
+  async #finish(
+    { origin }: MeteredRecord,
+    tokens: NewTokens,
+    signatures: Uint8Array,
+    receipt: SignedReceipt,
+  ): Promise<readonly SignedPack[]> {
+    return tokens.finish(signatures, this.#wallet.now()).catch((cause: unknown) => {
       if (!(cause instanceof SottoError) || cause.code !== "INVALID_SIGNATURE") throw cause;
       throw new Refused("PREPAID_SIGNATURES_INVALID", `${origin} returned change with a wrong signature`, {
-        receipts: [second],
+        receipts: [formatReceipt(receipt)],
       });
     });
-    return this.#done(record, receipt, signed);
   }
 
   async #done(record: MeteredRecord, signed: SignedReceipt, change: readonly SignedPack[]): Promise<Claimed> {
@@ -185,12 +263,12 @@ export class Claims {
   async #ask(
     origin: string,
     { secret, ...token }: { readonly keyId: string; readonly nonce: string; readonly secret: Uint8Array },
-    batch: Uint8Array | undefined,
+    { batch, charge }: Pick<ChangeRequest, "batch" | "charge">,
   ): Promise<ChangeAnswer | Unsigned> {
     const proof = signChangeClaim(changeClaimOf(origin, { token, batch }), secret);
     const name = `${origin}${PREPAID_CHANGE_PATH}`;
     const headers = { "content-type": "application/json" };
-    const init = { method: "POST", headers, body: formatChangeRequest({ token, proof, batch }) };
+    const init = { method: "POST", headers, body: formatChangeRequest({ token, proof, batch, charge }) };
     const limits = { name, maxBytes: MAX_METERED_BODY_BYTES, timeoutMs: TIMEOUT_MS };
     const answer = await ask(this.#settings.send, name, init, limits);
     if (answer.status !== 200) return unsignedOf(answer);

@@ -3,6 +3,7 @@ import { foreign, message, quoted } from "@sotto/protocol";
 import {
   encodePrepaidHeader,
   epochOf,
+  METERED_CHARGE_HEADER,
   METERED_RULE_HEADER,
   type MeteredOffer,
   type MeteredRule,
@@ -292,8 +293,11 @@ export class Metered {
     });
     const { response, outcome } = shown;
     if (outcome === "answered" || outcome === "unseen") {
-      // The response is paid: it is returned even if the store fails.
-      if (outcome === "answered") await this.#book.metered.update({ ...record, served: true }).catch(() => undefined);
+      if (outcome === "answered") {
+        const said = this.claims.said(record, response.headers.get(METERED_CHARGE_HEADER));
+        // The response is paid: it is returned even if the store fails.
+        await this.#book.metered.update({ ...record, served: true, ...said }).catch(() => undefined);
+      }
       this.#claimLater(id);
       return response;
     }

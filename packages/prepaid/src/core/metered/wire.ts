@@ -161,6 +161,11 @@ export interface ChangeRequest {
    * change.
    */
   readonly batch?: Uint8Array | undefined;
+  /**
+   * The charge for which the batch was made, base units: the server signs it only if that is the charge, and otherwise says what was
+   * charged. Left out if a receipt has said it. Nobody signs it.
+   */
+  readonly charge?: bigint | undefined;
 }
 
 /** The claim that a request's proof must sign. @throws SottoError INVALID_ARGUMENT */
@@ -175,7 +180,7 @@ const batchHash = (batch: unknown): Bytes32 =>
 
 function assertChangeRequest(request: unknown): ChangeRequest {
   assertObject(request, "a claim");
-  const { token, proof, batch } = request as ChangeRequest;
+  const { token, proof, batch, charge } = request as ChangeRequest;
   assertObject(token, "a token");
   assertObject(proof, "the proof of a claim");
   const hex = (value: string, size: number, name: string) => bytesToHex(hexToBytes(value, size, name));
@@ -186,33 +191,43 @@ function assertChangeRequest(request: unknown): ChangeRequest {
       signature: hex(proof.signature, ED25519_SIGNATURE_BYTES, "signature"),
     },
     ...(batch === undefined ? {} : { batch: assertMessages(batch, MAX_CHANGE_TOKENS, "batch") }),
+    ...(charge === undefined ? {} : { charge: assertAmount(charge, "charge") }),
   };
 }
 
 /** The body of a claim: JSON. @throws SottoError INVALID_ARGUMENT */
 export const formatChangeRequest = (request: ChangeRequest): string =>
   recode("INVALID_ARGUMENT", "not a claim of change", () => {
-    const { token, proof, batch } = assertChangeRequest(request);
+    const { token, proof, batch, charge } = assertChangeRequest(request);
     const messages = batch === undefined ? {} : { batch: encodeBase64url(batch) };
-    return JSON.stringify({ ...token, ...proof, ...messages });
+    const expected = charge === undefined ? {} : { charge: String(charge) };
+    return JSON.stringify({ ...token, ...proof, ...messages, ...expected });
   });
 
 const CLAIM_FIELDS = ["keyId", "nonce", "publicKey", "signature"] as const;
 
-/** The names of the fields, with an optional one if the object has it. */
-const withOptional = <Name extends string>(value: unknown, names: readonly Name[], optional: Name): readonly Name[] =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, optional) ? [...names, optional] : names;
+/** The names of the fields, with those optional ones that the object has. */
+const withOptional = <Name extends string>(
+  value: unknown,
+  names: readonly Name[],
+  optional: readonly Name[],
+): readonly Name[] => [
+  ...names,
+  ...optional.filter((name) => typeof value === "object" && value !== null && Object.hasOwn(value, name)),
+];
 
 /** Inverse of `formatChangeRequest`. Does not check the signature. @throws SottoError INVALID_ARGUMENT */
 export const parseChangeRequest = (text: unknown): ChangeRequest =>
   recode("INVALID_ARGUMENT", "not a claim of change", () => {
     const json = readJson(text, MAX_METERED_BODY_BYTES, "the body");
-    const names = withOptional<(typeof CLAIM_FIELDS)[number] | "batch">(json, CLAIM_FIELDS, "batch");
-    const { keyId, nonce, publicKey, signature, batch } = exactFields(json, names, "a claim");
+    const optional = ["batch", "charge"] as const;
+    const names = withOptional<(typeof CLAIM_FIELDS)[number] | (typeof optional)[number]>(json, CLAIM_FIELDS, optional);
+    const { keyId, nonce, publicKey, signature, batch, charge } = exactFields(json, names, "a claim");
     return assertChangeRequest({
       token: { keyId, nonce },
       proof: { publicKey, signature },
       ...(batch === undefined ? {} : { batch: decodeMessages(batch, MAX_CHANGE_TOKENS, "batch") }),
+      ...(charge === undefined ? {} : { charge: parseAmount(charge, "charge") }),
     });
   });
 
@@ -242,7 +257,7 @@ export const formatChangeAnswer = (answer: ChangeAnswer): string =>
 export const parseChangeAnswer = (text: unknown): ChangeAnswer =>
   recode("INVALID_ARGUMENT", "not the answer to a claim", () => {
     const json = readJson(text, MAX_METERED_BODY_BYTES, "the answer");
-    const names = withOptional<"epoch" | "receipt" | "signatures">(json, ["epoch", "receipt"], "signatures");
+    const names = withOptional<"epoch" | "receipt" | "signatures">(json, ["epoch", "receipt"], ["signatures"]);
     const { epoch, receipt, signatures } = exactFields(json, names, "the answer");
     return {
       epoch: laterEpoch(assertText(epoch, "epoch"), 0),

@@ -86,7 +86,9 @@ export class Claims {
   async #answerCharged(request: ChangeRequest, token: TokenId): Promise<ChangeAnswer> {
     const row = await this.#find(token);
     const claim = changeClaimOf(this.#parts.core.origin, request);
-    const batch = claim.batch as Bytes32 | undefined;
+    // A batch for another charge has other values: its signatures would be worthless, and the change lost.
+    const isFitting = request.charge === undefined || request.charge === BigInt(row.charge);
+    const batch = isFitting ? (claim.batch as Bytes32 | undefined) : undefined;
     if (row.receipt !== null && (batch === undefined || row.batch === batch)) {
       const seconds = this.#repeats.count(`${spendId(token)}:${batch ?? ""}`);
       if (seconds !== undefined)

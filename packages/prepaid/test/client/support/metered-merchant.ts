@@ -87,6 +87,8 @@ export class MeteredMerchant extends PrepaidMerchant {
   /** Whether requests continue after their headers. */
   streams = false;
   status = 200;
+  /** The charge that a response says. */
+  says: (charge: bigint) => bigint = (charge) => charge;
   /** Changes a receipt before it is signed. */
   forge: (receipt: ChargeReceipt) => ChargeReceipt = (receipt) => receipt;
 
@@ -160,7 +162,7 @@ export class MeteredMerchant extends PrepaidMerchant {
     const row = { keyId, method, target, rule, at: this.#now, running: this.streams, units, charge };
     this.rows.set(tokenIdHash({ keyId, nonce }), row);
     const { body } = this.serve(target, "meter");
-    const headers: HeadersInit = this.streams ? {} : { [METERED_CHARGE_HEADER]: String(charge) };
+    const headers: HeadersInit = this.streams ? {} : { [METERED_CHARGE_HEADER]: String(this.says(charge)) };
     return new Response(body, { status: this.status, headers });
   }
 
@@ -189,7 +191,9 @@ export class MeteredMerchant extends PrepaidMerchant {
     const epoch = changeEpochAt(this.#pair(row.keyId)!.epoch, row.at);
     row.receipt ??= this.#receipt(id, row);
     const { receipt } = row;
-    if (request.batch === undefined) return new Response(formatChangeAnswer({ epoch, receipt }));
+    const { charge = row.charge } = request;
+    if (request.batch === undefined || charge !== row.charge)
+      return new Response(formatChangeAnswer({ epoch, receipt }));
     const values = changeOf(this.rule, row.charge);
     if (request.batch.length !== values.length * PREPAID_KEY_BYTES) return refused(400, "METERED_REQUEST_INVALID");
     const batch = bytesToHex(request.batch);

@@ -130,6 +130,15 @@ describe("the wire of metered credit", () => {
     expectStrict(parseTermsAnswer, formatTermsAnswer, text);
   });
 
+  it("carries the charge for which a batch was made", () => {
+    const claim = { ...claimOf(messages(2)), charge: 1_200n };
+    expect(parseChangeRequest(formatChangeRequest(claim))).to.deep.equal(claim);
+    const json = JSON.parse(formatChangeRequest(claim));
+    expect(json.charge).to.equal("1200");
+    for (const charge of [1200, "", "01", "-1", "1.5", null])
+      expectCode("INVALID_ARGUMENT", () => parseChangeRequest(JSON.stringify({ ...json, charge })));
+  });
+
   it("carries claims with and without a batch, whose proof signs the batch", () => {
     for (const batch of [undefined, messages(1), messages(8)]) {
       const text = formatChangeRequest(claimOf(batch));

@@ -223,18 +223,27 @@ export async function post({ paywall }: PrepaidServer, target: string, body: str
 }
 
 /** The body of a claim. */
-export const claimBody = ({ token, secret }: Owned, batch?: Uint8Array, origin = ORIGIN): string => {
+export const claimBody = (
+  { token, secret }: Owned,
+  batch?: Uint8Array,
+  { origin = ORIGIN, charge }: { readonly origin?: string; readonly charge?: bigint | undefined } = {},
+): string => {
   const name = { keyId: token.keyId, nonce: token.nonce };
   const proof = signChangeClaim(changeClaimOf(origin, { token: name, batch }), secret);
-  return formatChangeRequest({ token: name, proof, batch });
+  return formatChangeRequest({ token: name, proof, batch, charge });
 };
 
-export const claim = (server: PrepaidServer, owned: Owned, batch?: Uint8Array): Promise<Answer> =>
-  post(server, PREPAID_CHANGE_PATH, claimBody(owned, batch));
+export const claim = (server: PrepaidServer, owned: Owned, batch?: Uint8Array, charge?: bigint): Promise<Answer> =>
+  post(server, PREPAID_CHANGE_PATH, claimBody(owned, batch, { charge }));
 
 /** The answer to a claim that must succeed. */
-export async function claimed(server: PrepaidServer, owned: Owned, batch?: Uint8Array): Promise<ChangeAnswer> {
-  const answer = await claim(server, owned, batch);
+export async function claimed(
+  server: PrepaidServer,
+  owned: Owned,
+  batch?: Uint8Array,
+  charge?: bigint,
+): Promise<ChangeAnswer> {
+  const answer = await claim(server, owned, batch, charge);
   if (answer.status !== 200) throw new Error(`the claim was refused: ${answer.status} ${answer.code}`);
   return parseChangeAnswer(answer.text);
 }
