@@ -1,4 +1,4 @@
-// What a server of metered routes receives from a payer, prepared before it is sent: requests, claims of their change, and the
+// What a server of metered routes receives from a payer, prepared before it is sent: requests, the claim of their change, and the
 // swaps that follow. Tokens are signed without blinding, and random numbers replace blinded messages: a server cannot tell the difference.
 import { constants, randomBytes, sign } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ export interface PreparedRequest {
   readonly path: string;
   /** The headers that pay, each with its line end. */
   readonly headers: string;
-  /** Path and body of the claims, and of the swaps of tokens that the payer has by then. */
+  /** Path and body of the claim, and of the swaps of tokens that the payer has by then. */
   readonly others: readonly (readonly [string, string])[];
 }
 
@@ -71,16 +71,17 @@ export class PreparedPayer {
     const secret = new Uint8Array(randomBytes(32));
     const token = this.#sign(RULE.cap, nonceOfTokenSecret(secret));
     this.#take([RULE.cap]);
-    const change = changeOf(RULE, RULE.grain * BigInt(words));
+    const charge = RULE.grain * BigInt(words);
+    const change = changeOf(RULE, charge);
     this.#held.push(...change);
-    const claim = (batch?: Uint8Array): readonly [string, string] => {
-      const proof = signChangeClaim(changeClaimOf(this.#origin, { token, batch }), secret);
-      return [PREPAID_CHANGE_PATH, formatChangeRequest({ token, proof, batch })];
-    };
+    // The response says the charge, so receipt and change are asked for at once.
+    const wanted = change.length === 0 ? {} : { batch: messages(change.length), charge };
+    const proof = signChangeClaim(changeClaimOf(this.#origin, { token, ...wanted }), secret);
+    const claim = [PREPAID_CHANGE_PATH, formatChangeRequest({ token, proof, ...wanted })] as const;
     return {
       path: `/metered/${words}`,
       headers: `${PREPAID_HEADER}: ${encodePrepaidHeader(token)}\r\n${METERED_RULE_HEADER}: ${meteredRuleHash(RULE)}\r\n`,
-      others: [claim(), ...(change.length === 0 ? [] : [claim(messages(change.length))]), ...this.#swaps()],
+      others: [claim, ...this.#swaps()],
     };
   }
 

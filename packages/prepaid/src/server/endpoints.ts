@@ -151,7 +151,7 @@ export class PrepaidEndpoints {
     const { store, signer } = this.#parts.prepaid;
     const before = await this.#stored(purchase);
     if (before !== undefined) return before.signatures;
-    const signatures = await signer.sign(key, batch);
+    const signatures = await signer.sign(new Array<Key>(purchase.count).fill(key), batch);
     const { count, batch: hash } = purchase;
     const pack = { key_id: key.id, batch: hash, count, payment, signatures };
     await unavailable(() => store.addPack(pack));

@@ -28,7 +28,6 @@ import { unsignable } from "../signer.ts";
 import { spendId, type TokenId } from "../token-id.ts";
 import type { Charges } from "./charges.ts";
 import { Repeats } from "./repeats.ts";
-import { signMessages } from "./signing.ts";
 import type { FoundRow, StoredClaim } from "./store.ts";
 
 /** One transaction for all claims that arrived while the previous one ran. */
@@ -201,7 +200,7 @@ export class Claims {
       throw new CheckUnavailable("METERED_KEYS", 60, new Error(`a key of ${row.change_epoch} is missing`));
     const wrong = unsignable(batch, (message) => keys[message]!);
     if (wrong !== undefined) refuse("METERED_REQUEST_INVALID", `message ${wrong} is not below its key's modulus`);
-    return signMessages(signer, keys, batch);
+    return signer.sign(keys, batch);
   }
 
   #store(claim: StoredClaim): Promise<Stored | "closed" | undefined> {

@@ -18,7 +18,6 @@ import type { SwapRow } from "../schema.ts";
 import { readToken, type ShownToken } from "../shown-token.ts";
 import { unsignable } from "../signer.ts";
 import { Repeats } from "./repeats.ts";
-import { signMessages } from "./signing.ts";
 import type { StoredSwap, SwapOutcome } from "./store.ts";
 
 export interface SwapParts {
@@ -56,7 +55,7 @@ export class Swaps {
     const tokens = spent.map(({ shown: { keyId, nonce } }) => ({ keyId, nonce }));
     // Before the work of signing. The transaction below decides.
     if (await metered.isSpent(tokens)) return this.#spentBefore(hash);
-    const signatures = await signMessages(prepaid.signer, keys, request.batch);
+    const signatures = await prepaid.signer.sign(keys, request.batch);
     const swap = { hash, key_id: keys[0]!.id, count: keys.length, signatures, tokens };
     const made = await this.#commit(swap);
     // Another server closed a key, and this one does not know it yet.

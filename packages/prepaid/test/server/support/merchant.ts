@@ -172,7 +172,7 @@ export async function tokensOf(
   const pack = preparePrepaidPack(new Uint8Array(randomBytes(32)), prepaidKey(modulus), origin, count);
   const signer = new Signer(1);
   try {
-    return [...pack.finish(await signer.sign(key, pack.request))];
+    return [...pack.finish(await signer.sign(new Array<Key>(count).fill(key), pack.request))];
   } finally {
     await signer.close();
   }

@@ -124,7 +124,7 @@ export async function buy(
     const owned: Owned[] = [];
     for (let i = 0; i < count; i++) {
       const { key, secret, pack } = prepare(server, value, epoch);
-      const [token] = pack.finish(await signer.sign(key, pack.request));
+      const [token] = pack.finish(await signer.sign([key], pack.request));
       owned.push({ token: token!, secret: tokenSecretOf(secret, 0) });
     }
     return owned;
