@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { invalidOption } from "@sotto/resource-server";
-import type { Progress } from "./store.ts";
+import type { Progress } from "./progress.ts";
 
 export class Guard {
   readonly #path: string | undefined;
@@ -24,16 +24,9 @@ export class Guard {
     if (path !== undefined) this.#known = readGuard(path);
   }
 
-  /** Whether the store is not the known one, or is behind it. */
-  isBehind(progress: Progress | undefined): boolean {
-    const known = this.#known;
-    if (known === undefined) return false;
-    return progress === undefined || progress.store !== known.store || progress.ticks < known.ticks;
-  }
-
-  /** Whether the store has come further than any known progress: right after it ticked, it has, unless it was restored. */
-  isAhead(progress: Progress | undefined): progress is Progress {
-    return progress !== undefined && !this.isBehind(progress) && progress.ticks !== this.#known?.ticks;
+  /** How far the store has come; undefined if that is not known yet. */
+  get known(): Progress | undefined {
+    return this.#known;
   }
 
   /**

@@ -1,34 +1,20 @@
 // Prepaid tokens of one paywall: keys, store, redemption and signing, with the work that is done every ten seconds.
 import { CheckUnavailable } from "@sotto/resource-server";
-import type { Kysely } from "kysely";
 import type { SignedSchedule } from "../index.ts";
-import { Batches } from "./batches.ts";
+import type { Committed } from "./commit-order.ts";
+import { Commits } from "./commits.ts";
 import type { PrepaidConfig } from "./config.ts";
 import { PrepaidServerError } from "./errors.ts";
 import { Guard } from "./guard.ts";
 import type { Key, Keyring } from "./keyring.ts";
 import { auditStore, type MeteredTotals } from "./metered/audit.ts";
+import { isAhead, isBehind, type Progress } from "./progress.ts";
 import { Redemption } from "./redemption.ts";
-import type { ClosedRow, PrepaidSchema } from "./schema.ts";
+import type { ClosedRow } from "./schema.ts";
 import { Signer } from "./signer.ts";
-import { PrepaidStore, type Progress } from "./store.ts";
+import { PrepaidStore } from "./store.ts";
 
 const TICK_MS = 10_000;
-/** One transaction for all commits that arrived while the previous one ran. */
-const SHARED = { size: 50, running: 1, early: 50 };
-/**
- * PostgreSQL locks each token as a swap spends it, in the order of tokens. Two swaps in one transaction would break this
- * order, and someone who shows their tokens at the same time could make other payers' requests fail in a deadlock.
- */
-const ALONE = { size: 1, running: 1, early: 1 };
-
-/** A commit that waits. */
-interface Commit {
-  /** @returns what hands over the result, once it may leave */
-  run(db: Kysely<PrepaidSchema>): Promise<() => void>;
-  fail(cause: unknown): void;
-}
-
 /** Tokens of one key. */
 export interface PrepaidTotals {
   /** Id of the key, hex with 0x. */
@@ -63,12 +49,13 @@ export class Prepaid {
   readonly store: PrepaidStore;
   readonly signer: Signer;
   readonly redemption: Redemption;
+  /** Stores claims and swaps. */
+  readonly commits: Commits;
   readonly #parts: PrepaidParts;
   readonly #guard: Guard;
   readonly #timer: NodeJS.Timeout;
   #ticking: Promise<void> = Promise.resolve();
   #guarding: Promise<unknown> = Promise.resolve();
-  readonly #commits: Batches<Commit>;
   readonly #beforeClose: (() => Promise<void>)[] = [];
   /** `redemption.spent` at the last tick. */
   #spent = 0;
@@ -81,9 +68,9 @@ export class Prepaid {
     this.keyring = keyring;
     this.challengeDigest = challengeDigest;
     this.store = store;
-    this.#commits = new Batches(store.file === undefined ? ALONE : SHARED, (batch) => this.#commit(batch));
     this.signer = new Signer(workers);
     this.redemption = new Redemption({ keyring, store, challengeDigest, clock, onError });
+    this.commits = new Commits({ store, redemption: this.redemption, guarded: (run) => this.#guarded(run) });
     this.#parts = parts;
     this.#guard = guard;
     this.#timer = setInterval(() => void this.tick().catch(onError), TICK_MS).unref();
@@ -118,7 +105,7 @@ export class Prepaid {
     await this.#alone(async () => {
       const now = await store.now();
       let progress = await store.progress();
-      if (this.#guard.isBehind(progress)) await this.#closeRestored(now);
+      if (isBehind(this.#guard.known, progress)) await this.#closeRestored(now);
       const spent = this.redemption.spent;
       if (spent !== this.#spent || progress?.ticks === 0) progress = await store.tick();
       this.#spent = spent;
@@ -142,46 +129,18 @@ export class Prepaid {
     return this.#parts.config.guard !== undefined;
   }
 
-  /**
-   * Runs an action in a transaction whose result may leave this server: it resolves once the guard has recorded that the store
-   * committed it. In SQLite, actions that arrive while one transaction runs share the next one. One that throws changes nothing.
-   * @throws CheckUnavailable if the store was restored or the guard cannot be written; the result must not leave then
-   */
-  commit<T>(action: (db: Kysely<PrepaidSchema>) => Promise<T>): Promise<T> {
-    return new Promise((settle, fail) => {
-      const run = async (db: Kysely<PrepaidSchema>) => {
-        const result = await action(db);
-        return () => settle(result);
-      };
-      this.#commits.add({ run, fail });
+  /** See `CommitParts`. */
+  #guarded<T>(run: (known: Progress | undefined) => Promise<Committed<T> | "restored">): Promise<T> {
+    return this.#alone(async () => {
+      const committed = await run(this.#guard.known);
+      if (committed === "restored") {
+        await this.#closeRestored(await this.store.now());
+        throw new CheckUnavailable("PREPAID_STORE_RESTORED");
+      }
+      const { result, progress } = committed;
+      if (progress !== undefined) await this.#guard.record(progress);
+      return result;
     });
-  }
-
-  async #commit(batch: readonly Commit[]): Promise<void> {
-    try {
-      const ends = await this.#alone(async () => {
-        const restored = new CheckUnavailable("PREPAID_STORE_RESTORED");
-        try {
-          const { results, progress } = await this.store.commit(
-            batch.map(({ run }) => run),
-            (next): Progress => {
-              if (!this.#guard.isAhead(next)) throw restored;
-              return next;
-            },
-          );
-          if (progress !== undefined) await this.#guard.record(progress);
-          return results;
-        } catch (error) {
-          if (error === restored) await this.#closeRestored(await this.store.now());
-          throw error;
-        }
-      });
-      for (const [i, end] of ends.entries())
-        if (end.status === "fulfilled") end.value();
-        else batch[i]!.fail(end.reason);
-    } catch (error) {
-      for (const { fail } of batch) fail(error);
-    }
   }
 
   /**
@@ -191,11 +150,11 @@ export class Prepaid {
   recordRead(): Promise<void> {
     return this.#alone(async () => {
       const progress = await this.store.progress();
-      if (progress === undefined || this.#guard.isBehind(progress)) {
+      if (progress === undefined || isBehind(this.#guard.known, progress)) {
         await this.#closeRestored(await this.store.now());
         throw new CheckUnavailable("PREPAID_STORE_RESTORED");
       }
-      if (this.#guard.isAhead(progress)) await this.#guard.record(progress);
+      if (isAhead(this.#guard.known, progress)) await this.#guard.record(progress);
     });
   }
 
@@ -244,7 +203,7 @@ export class Prepaid {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all(this.#beforeClose.map((action) => action()));
-    await this.#commits.end();
+    await this.commits.end();
     clearInterval(this.#timer);
     await this.#ticking.catch(() => undefined);
     await this.#guarding.catch(() => undefined);

@@ -1,5 +1,6 @@
 // The checks of a token, cheapest first. Nothing is written for an invalid one.
 import { CheckFailed } from "@sotto/resource-server";
+import type { CommitAnswer, CommitOrder } from "./commit-order.ts";
 import type { Key, Keyring } from "./keyring.ts";
 import type { ChargeUpdate, MeteredSpend } from "./metered/store.ts";
 import type { ShownToken } from "./shown-token.ts";
@@ -156,6 +157,11 @@ export class Redemption {
   /** Stores what requests of metered routes used, see `Spender.update`. */
   update(updates: readonly ChargeUpdate[]): Promise<readonly boolean[]> {
     return this.#spender.update(updates);
+  }
+
+  /** Stores claims and swaps in SQLite, see `Spender.commit`. */
+  commit(order: CommitOrder): Promise<CommitAnswer> {
+    return this.#spender.commit(order);
   }
 
   /** Resolves once every token that waits is spent or refused. */

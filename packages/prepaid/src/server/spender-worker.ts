@@ -1,10 +1,13 @@
 // Code of the thread that verifies the signatures of tokens and, in SQLite, spends those that are signed and stores what
-// metered requests used: each signature takes about a third of what a request costs otherwise, and each commit waits for the disk.
+// metered requests used, claims and swaps: each signature takes about a third of what a request costs otherwise, each commit waits
+// for the disk, and a second connection that writes would wait for the first.
 import { type KeyObject, verify } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
 import type { PREPAID_TOKEN_LAYOUT } from "../index.ts";
+import type { CommitAnswer, CommitOrder } from "./commit-order.ts";
 import type { ChargeUpdate, MeteredSpend } from "./metered/store.ts";
+import { commitsIn } from "./metered/write-commits.ts";
 import { carryOut } from "./thread.ts";
 
 export interface SpenderData {
@@ -33,11 +36,15 @@ export interface ChargeOrder {
   readonly now: number;
 }
 
+export type ThreadOrder = SpendOrder | ChargeOrder | CommitOrder;
+
 export interface OrderAnswer {
-  /** Whether each token is signed. Empty for charges. */
+  /** Whether each token is signed. Empty for charges, claims and swaps. */
   readonly signed: readonly boolean[];
   /** Whether this order spent each token, or stored each update. Undefined without a database, or if it failed. */
   readonly done?: readonly boolean[];
+  /** What became of claims and swaps. Undefined for others, or if the database failed. */
+  readonly committed?: CommitAnswer;
   /** Why the database failed. */
   readonly failure?: string;
 }
@@ -70,7 +77,10 @@ function read({ tokens, holder, metered: { now, spends } = { now: 0, spends: [] 
 }
 
 /** What an order changes. */
-type Work = { readonly tokens: readonly Token[] } | ChargeOrder;
+type Work = { readonly tokens: readonly Token[] } | ChargeOrder | CommitOrder;
+
+/** What it has changed. */
+type Done = Pick<OrderAnswer, "done" | "committed">;
 
 function openWriter(file: string) {
   const sqlite = process.getBuiltinModule("node:sqlite");
@@ -99,13 +109,17 @@ function openWriter(file: string) {
     and (state = 'running' and deadline > ?7 or state = 'charged' and ?1 = 'charged' and units = ?2 and charge = ?3)`);
   const updateOne = ({ keyId, nonce, holder, units, charge, ends }: ChargeUpdate, now: number): boolean =>
     Number(updateMetered.run(ends ? "charged" : "running", units, charge, keyId, nonce, holder, now).changes) > 0;
-  /** Carries out all orders in one durable transaction. @returns for each whether each token was spent or each update stored */
-  return (orders: readonly Work[]): boolean[][] => {
+  const commit = commitsIn(database);
+  const carryOutOne = (work: Work): Done => {
+    if ("tokens" in work) return { done: work.tokens.map(spendOne) };
+    if ("actions" in work) return { committed: commit(work) };
+    return { done: work.updates.map((update) => updateOne(update, work.now)) };
+  };
+  /** Carries out all orders in one durable transaction. */
+  return (orders: readonly Work[]): Done[] => {
     database.exec("begin immediate");
     try {
-      const done = orders.map((order) =>
-        "tokens" in order ? order.tokens.map(spendOne) : order.updates.map((update) => updateOne(update, order.now)),
-      );
+      const done = orders.map(carryOutOne);
       database.exec("commit");
       return done;
     } catch (error) {
@@ -128,8 +142,8 @@ let write: ReturnType<typeof openWriter> | undefined;
 
 const isEmpty = (work: Work): boolean => "tokens" in work && !work.tokens.some(({ isSigned }) => isSigned);
 
-carryOut((orders: readonly (SpendOrder | ChargeOrder)[]): OrderAnswer[] => {
-  const works = orders.map((order): Work => ("updates" in order ? order : { tokens: read(order) }));
+carryOut((orders: readonly ThreadOrder[]): OrderAnswer[] => {
+  const works = orders.map((order): Work => ("tokens" in order ? { tokens: read(order) } : order));
   const answers = works.map((work) => ({
     signed: "tokens" in work ? work.tokens.map(({ isSigned }) => isSigned) : [],
   }));
@@ -137,7 +151,7 @@ carryOut((orders: readonly (SpendOrder | ChargeOrder)[]): OrderAnswer[] => {
   try {
     write ??= openWriter(path);
     const done = write(works);
-    return answers.map((answer, i) => ({ ...answer, done: done[i]! }));
+    return answers.map((answer, i) => ({ ...answer, ...done[i] }));
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error);
     return answers.map((answer) => ({ ...answer, failure }));

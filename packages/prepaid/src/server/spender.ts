@@ -1,14 +1,15 @@
 // Verifies and spends tokens, in batches: one durable statement for all tokens that arrived while the previous ran. In
-// SQLite, its thread stores in the same transactions what metered requests used.
+// SQLite, its thread stores in the same transactions what metered requests used, claims and swaps.
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CheckFailed, CheckUnavailable } from "@sotto/resource-server";
 import { PREPAID_TOKEN_LAYOUT } from "../index.ts";
 import { Batches } from "./batches.ts";
+import type { CommitAnswer, CommitOrder } from "./commit-order.ts";
 import type { Key } from "./keyring.ts";
 import type { ChargeUpdate } from "./metered/store.ts";
-import type { ChargeOrder, OrderAnswer, SpenderData, SpendOrder } from "./spender-worker.ts";
+import type { OrderAnswer, SpenderData, ThreadOrder } from "./spender-worker.ts";
 import type { PrepaidStore, Spend } from "./store.ts";
 import { Thread } from "./thread.ts";
 import { spendId } from "./token-id.ts";
@@ -47,7 +48,7 @@ export class Spender {
   readonly #store: PrepaidStore;
   readonly #clock: () => number;
   readonly #onError: (error: unknown) => void;
-  readonly #thread: Thread<SpendOrder | ChargeOrder, OrderAnswer>;
+  readonly #thread: Thread<ThreadOrder, OrderAnswer>;
   readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#spendBatch(batch));
   /** Ids of the tokens of failed batches that are not restored yet, and how many batches they were in. */
   readonly #unsettled = new Map<string, number>();
@@ -92,6 +93,16 @@ export class Spender {
     const { done, failure } = await this.#thread.run({ updates, now: this.#clock() });
     if (done === undefined) throw new Error(failure);
     return done;
+  }
+
+  /**
+   * Stores claims and swaps, for SQLite only.
+   * @throws Error if the store or the thread failed; they may be stored nevertheless
+   */
+  async commit(order: CommitOrder): Promise<CommitAnswer> {
+    const { committed, failure } = await this.#thread.run(order);
+    if (committed === undefined) throw new Error(failure);
+    return committed;
   }
 
   /** Resolves once every token that waits is spent, refused or restored. */

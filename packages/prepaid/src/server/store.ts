@@ -5,8 +5,10 @@ import { type Database, openDatabase } from "@sotto/database";
 import { invalidOption } from "@sotto/resource-server";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { epochOf, laterEpoch } from "../index.ts";
+import type { Committed } from "./commit-order.ts";
 import { jsonElements } from "./json-elements.ts";
 import { type MeteredSpend, MeteredStore } from "./metered/store.ts";
+import { isAhead, type Progress } from "./progress.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
 import { spendId, type TokenId } from "./token-id.ts";
 
@@ -30,12 +32,6 @@ export interface Spend extends TokenId {
 
 /** The hash that the store keeps of a returned token's method and target. */
 const openingOf = ({ opens }: Spend): string => hash("sha256", opens, "base64url");
-
-/** How far the store has come. */
-export interface Progress {
-  readonly store: string;
-  readonly ticks: number;
-}
 
 /** Value and count of tokens, by key. */
 export interface Totals {
@@ -220,27 +216,26 @@ export class PrepaidStore {
   }
 
   /**
-   * Runs actions in one transaction and advances the store by one in it, so that a guard notices a store that forgot it. An
-   * action that throws changes nothing. No key is closed while it runs.
-   * @param check receives the progress, undefined if its row is gone; if it throws, nothing is committed
-   * @returns what each action returned or threw, and no progress if all threw: then nothing is written
+   * Runs an action in a transaction and advances the store by one in it, so that a guard notices a store that forgot it. No key is
+   * closed while it runs. Only for PostgreSQL: in SQLite, spender-worker.ts stores claims and swaps.
+   * @param known how far the store has come
+   * @returns "restored" if it comes no further; nothing is committed then, nor if the action throws
    */
   async commit<T>(
-    actions: readonly ((db: Kysely<PrepaidSchema>) => Promise<T>)[],
-    check: (progress: Progress | undefined) => Progress,
-  ): Promise<{ readonly results: readonly PromiseSettledResult<T>[]; readonly progress: Progress | undefined }> {
-    const results: PromiseSettledResult<T>[] = [];
-    const allFailed = new Error("no action has succeeded");
+    action: (db: Kysely<PrepaidSchema>) => Promise<T>,
+    known: Progress | undefined,
+  ): Promise<Committed<T> | "restored"> {
+    const restored = new Error("the store was restored");
     try {
-      const progress = await this.#database.transaction([CLOSING], async (db) => {
-        for (const action of actions) results.push(await inSavepoint(db, action));
-        if (results.every(({ status }) => status === "rejected")) throw allFailed;
-        return check(await this.tick(db));
+      return await this.#database.transaction([CLOSING], async (db) => {
+        const result = await action(db);
+        const progress = await this.tick(db);
+        if (!isAhead(known, progress)) throw restored;
+        return { result, progress };
       });
-      return { results, progress };
     } catch (error) {
-      if (error !== allFailed) throw error;
-      return { results, progress: undefined };
+      if (error === restored) return "restored";
+      throw error;
     }
   }
 
@@ -300,21 +295,5 @@ export class PrepaidStore {
 
   async end(): Promise<void> {
     await this.#database.close();
-  }
-}
-
-/** Undoes what a failed action of a transaction has written. @throws if the transaction cannot continue */
-async function inSavepoint<T>(
-  db: Kysely<PrepaidSchema>,
-  action: (db: Kysely<PrepaidSchema>) => Promise<T>,
-): Promise<PromiseSettledResult<T>> {
-  await sql`savepoint prepaid_action`.execute(db);
-  try {
-    const value = await action(db);
-    await sql`release savepoint prepaid_action`.execute(db);
-    return { status: "fulfilled", value };
-  } catch (reason) {
-    await sql`rollback to savepoint prepaid_action`.execute(db);
-    return { status: "rejected", reason };
   }
 }

@@ -207,7 +207,7 @@ describe("a metered route", function () {
     expect(held()).to.deep.equal(["2", "5"]);
   });
 
-  it("sends the same batch again after the answer to both was lost, whatever the server answers next", async () => {
+  it("sends the same batch again after an answer with receipt and change was lost, also if the server refuses it once", async () => {
     let answers = 0;
     scene.merchant.misbehave = async ({ target }, answer) => {
       if (target !== PREPAID_CHANGE_PATH) return undefined;

@@ -66,6 +66,20 @@ async function inTurn<T>(place: number, action: () => Promise<T>): Promise<T> {
   return action();
 }
 
+/** Lets several claims and swaps wait for each other after their messages are signed, so that they are stored together. */
+function meet({ signer }: PrepaidServer["prepaid"], count: number): void {
+  const { sign } = signer;
+  const waiting: (() => void)[] = [];
+  signer.sign = async (...parts) => {
+    const signatures = await sign.apply(signer, parts);
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === count) for (const go of waiting) go();
+    });
+    return signatures;
+  };
+}
+
 overStores("metered credit", (newUrl) => {
   let url: string;
   let folder: string;
@@ -354,6 +368,7 @@ overStores("metered credit", (newUrl) => {
       await db.deleteFrom("prepaid_token").execute();
       await db.updateTable("prepaid_progress").set({ ticks: 0 }).execute();
     });
+    if (url.startsWith("sqlite:")) meet(server.prepaid, 2);
     const answers = await Promise.all([
       swap(server, fives, blind(server, [CAP])),
       claim(server, owned!, blindChange(server, 4_000n).batch),
@@ -460,7 +475,9 @@ overStores("metered credit", (newUrl) => {
     const { signatures, ...rest } = await claimed(server, owned!, right.batch, 4_000n);
     expect(rest.receipt).to.deep.equal(receipt);
     expect(right.finish(signatures!)).to.have.length(2);
-    expect(await claimed(server, owned!, wrong.batch, 3_000n), "after the change was signed").to.not.have.property("signatures");
+    expect(await claimed(server, owned!, wrong.batch, 3_000n), "after the change was signed").to.not.have.property(
+      "signatures",
+    );
   });
 
   it("signs one of two batches that two servers are shown at once", async () => {
@@ -562,30 +579,44 @@ overStores("metered credit", (newUrl) => {
   });
 
   it("commits what arrives together in one transaction of SQLite, and undoes only what fails", async () => {
-    const { prepaid } = server;
-    const { store } = prepaid;
-    const spend = (nonce: string, fails = false) =>
-      prepaid.commit(async (db) => {
-        await db.insertInto("prepaid_token").values({ key_id: "0x01", nonce, holder: "test", returns: 0 }).execute();
-        if (fails) throw new Error("refused");
-        return nonce;
-      });
-    const states = async (...all: Promise<string>[]) => (await Promise.allSettled(all)).map(({ status }) => status);
+    const { commits, store } = server.prepaid;
+    const idOf = (nonce: string) => ({ keyId: "0x01", nonce });
+    const spend = (...nonces: string[]) => {
+      const swap = { hash: `0x${nonces.join("")}`, key_id: "0x02", count: 1, signatures: new Uint8Array(1) };
+      return commits.swap({ ...swap, tokens: nonces.map(idOf) });
+    };
     const ticks = async () => (await store.progress())!.ticks;
-    const isSpent = (nonce: string) => store.metered.isSpent([{ keyId: "0x01", nonce }]);
+    const isSpent = (nonce: string) => store.metered.isSpent([idOf(nonce)]);
     const before = await ticks();
-    expect(await states(spend("a"), spend("b", true), spend("c"))).to.deep.equal([
-      "fulfilled",
-      "rejected",
-      "fulfilled",
+    expect(await Promise.all([spend("a", "b"), spend("c", "a"), spend("d", "e")])).to.deep.equal([
+      "made",
+      "spent",
+      "made",
     ]);
     // PostgreSQL locks rows, in an order that two actions in one transaction would break.
     const committed = before + (store.file === undefined ? 2 : 1);
     expect(await ticks()).to.equal(committed);
-    expect([await isSpent("a"), await isSpent("b"), await isSpent("c")]).to.deep.equal([true, false, true]);
-    // If all fail, nothing is written.
-    expect(await states(spend("d", true), spend("a"))).to.deep.equal(["rejected", "rejected"]);
-    expect([await ticks(), await isSpent("d")]).to.deep.equal([committed, false]);
+    const spent = await Promise.all(["a", "b", "c", "d", "e"].map(isSpent));
+    expect(spent).to.deep.equal([true, true, false, true, true]);
+    // If all are refused, nothing is written.
+    expect(await Promise.all([spend("f", "a"), spend("a", "b")])).to.deep.equal(["spent", "spent"]);
+    expect([await ticks(), await isSpent("f")]).to.deep.equal([committed, false]);
+  });
+
+  it("refuses claims and swaps of keys that another server has closed, in their transaction", async () => {
+    const { commits, store } = server.prepaid;
+    await inStore((db) =>
+      db.insertInto("prepaid_closed").values({ key_id: "0x02", reason: "operator", closed_at: 1 }).execute(),
+    );
+    const before = (await store.progress())!.ticks;
+    const swap = { hash: "0x05", key_id: "0x02", count: 1, signatures: new Uint8Array(1) };
+    expect(await commits.swap({ ...swap, tokens: [{ keyId: "0x01", nonce: "a" }] })).to.equal("closed");
+    expect(await commits.swap({ ...swap, key_id: "0x01", tokens: [{ keyId: "0x02", nonce: "a" }] })).to.equal("closed");
+    expect(await commits.claim({ keyId: "0x01", nonce: "a", keyIds: ["0x02"], receipt: "{}" })).to.equal("closed");
+    // A charge that is not final has no receipt.
+    expect(await commits.claim({ keyId: "0x01", nonce: "a", keyIds: ["0x01"], receipt: "{}" })).to.equal(undefined);
+    expect(await store.metered.isSpent([{ keyId: "0x02", nonce: "a" }])).to.equal(false);
+    if (store.file !== undefined) expect((await store.progress())!.ticks).to.equal(before);
   });
 
   it("spends a token for the first of its requests in one turn, with the rule of that request", async () => {

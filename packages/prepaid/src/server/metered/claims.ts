@@ -19,7 +19,6 @@ import {
   tokenIdHash,
   verifyChangeClaim,
 } from "../../index.ts";
-import { Batches } from "../batches.ts";
 import type { Key } from "../keyring.ts";
 import type { Prepaid } from "../prepaid.ts";
 import { refuse } from "../responses.ts";
@@ -28,20 +27,12 @@ import { unsignable } from "../signer.ts";
 import { spendId, type TokenId } from "../token-id.ts";
 import type { Charges } from "./charges.ts";
 import { Repeats } from "./repeats.ts";
-import type { FoundRow, StoredClaim } from "./store.ts";
+import type { FoundRow } from "./store.ts";
 
-/** One transaction for all claims that arrived while the previous one ran. */
-const LIMITS = { size: 50, running: 1, early: 50 };
 /** Seconds after which a claim is repeated while the request runs, at most. */
 const MAX_RETRY_S = 5;
 
 type Stored = Pick<MeteredRow, "receipt" | "batch" | "signatures">;
-
-interface Waiting {
-  readonly claim: StoredClaim;
-  settle(stored: Stored | "closed" | undefined): void;
-  fail(cause: unknown): void;
-}
 
 export interface ClaimParts {
   readonly core: Pick<PaywallCore, "origin" | "wallet" | "deployment" | "clock">;
@@ -58,7 +49,6 @@ export class Claims {
   readonly #repeats: Repeats;
   /** The last claim of each token that is worked on. */
   readonly #turns = new Map<string, Promise<ChangeAnswer>>();
-  readonly #batches = new Batches<Waiting>(LIMITS, (batch) => this.#write(batch));
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
@@ -67,12 +57,14 @@ export class Claims {
 
   /** @throws Refusal; CheckUnavailable; the errors of the store */
   async answer(request: ChangeRequest): Promise<ChangeAnswer> {
-    const token = await this.#charged(request);
+    const { token, row } = await this.#charged(request);
     const id = spendId(token);
+    const before = this.#turns.get(id);
     // One claim of a token after the other: the next one finds what the first one stored, and signs nothing.
-    const turn = (this.#turns.get(id) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => this.#answerCharged(request, token));
+    const turn =
+      before === undefined
+        ? this.#answerCharged(request, token, row)
+        : before.catch(() => undefined).then(async () => this.#answerCharged(request, token, await this.#find(token)));
     this.#turns.set(id, turn);
     try {
       return await turn;
@@ -82,8 +74,7 @@ export class Claims {
   }
 
   /** @param token whose charge is final; the claim is signed by its key */
-  async #answerCharged(request: ChangeRequest, token: TokenId): Promise<ChangeAnswer> {
-    const row = await this.#find(token);
+  async #answerCharged(request: ChangeRequest, token: TokenId, row: FoundRow): Promise<ChangeAnswer> {
     const claim = changeClaimOf(this.#parts.core.origin, request);
     // A batch for another charge has other values: its signatures would be worthless, and the change lost.
     const isFitting = request.charge === undefined || request.charge === BigInt(row.charge);
@@ -100,7 +91,7 @@ export class Claims {
     const receipt = row.receipt ?? formatReceipt(this.#receipt(row));
     const change = batch === undefined ? undefined : { batch, signatures: await this.#sign(row, request.batch!) };
     const keyIds = this.#changeKeys(row).map(({ id }) => id);
-    const stored = await this.#store({ ...token, keyIds, receipt, change });
+    const stored = await this.#parts.prepaid.commits.claim({ ...token, keyIds, receipt, change });
     if (stored === "closed") return ended(row);
     // The row was charged, and rows are kept as long as claims are answered.
     if (stored === undefined) throw new CheckUnavailable("STORE_UNAVAILABLE");
@@ -112,13 +103,8 @@ export class Claims {
     return answerOf(row, stored, batch);
   }
 
-  /** Resolves once nothing is being stored. */
-  async end(): Promise<void> {
-    await this.#batches.end();
-  }
-
   /** The token of a claim, once its charge is final. The cheapest check is first. */
-  async #charged({ token, proof, batch }: ChangeRequest): Promise<TokenId> {
+  async #charged({ token, proof, batch }: ChangeRequest): Promise<{ readonly token: TokenId; readonly row: FoundRow }> {
     const { core, charges } = this.#parts;
     if (nonceOfTokenKey(hexToBytes(proof.publicKey, 32, "publicKey")) !== token.nonce) return wrongProof();
     if (this.#parts.prepaid.keyring.find(token.keyId) === undefined)
@@ -142,7 +128,7 @@ export class Claims {
         "the request still runs; try again",
         Math.max(1, Math.min(MAX_RETRY_S, Math.ceil(row.remaining / 1_000))),
       );
-    return found;
+    return { token: found, row };
   }
 
   async #find(token: TokenId): Promise<FoundRow> {
@@ -201,21 +187,6 @@ export class Claims {
     const wrong = unsignable(batch, (message) => keys[message]!);
     if (wrong !== undefined) refuse("METERED_REQUEST_INVALID", `message ${wrong} is not below its key's modulus`);
     return signer.sign(keys, batch);
-  }
-
-  #store(claim: StoredClaim): Promise<Stored | "closed" | undefined> {
-    return new Promise((settle, fail) => this.#batches.add({ claim, settle, fail }));
-  }
-
-  async #write(batch: readonly Waiting[]): Promise<void> {
-    const { prepaid } = this.#parts;
-    try {
-      const claims = batch.map(({ claim }) => claim);
-      const stored = await prepaid.commit((db) => prepaid.store.metered.claim(db, claims));
-      for (const [i, { settle }] of batch.entries()) settle(stored[i]);
-    } catch (error) {
-      for (const { fail } of batch) fail(error);
-    }
   }
 }
 

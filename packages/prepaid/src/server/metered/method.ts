@@ -150,7 +150,8 @@ class OpenMetered implements OpenMethod {
     this.#config = config;
     this.#charges = new Charges(prepaid.redemption, (error) => report({ event: "trouble", reason: "STORE", error }));
     this.#desk = this.#createDesk();
-    prepaid.beforeClose(() => this.#end());
+    // Stores what still runs. The tokens' store is closed after that.
+    prepaid.beforeClose(() => this.#charges.close());
     this.#endpoints = new MeteredEndpoints(core, config.terms, this.#desk);
   }
 
@@ -281,12 +282,6 @@ class OpenMetered implements OpenMethod {
       const found = meteredEpochs(terms).includes(epoch) ? ruleOfRequest(terms, request) : undefined;
       return found !== undefined && meteredRuleHash(found) === hash;
     });
-  }
-
-  /** Stores what still runs. The tokens' store is closed after that. */
-  async #end(): Promise<void> {
-    await this.#charges.close();
-    await this.#desk?.claims.end();
   }
 }
 

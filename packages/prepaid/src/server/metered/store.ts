@@ -46,6 +46,9 @@ export interface StoredSwap extends Omit<SwapRow, "spent"> {
   readonly tokens: readonly TokenId[];
 }
 
+/** What is stored of a claim; "closed" if a key of the change is closed, undefined if the charge is not final. */
+export type ClaimOutcome = Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined;
+
 /** Whether a swap was made, or why not: a key is closed, or one of its tokens was spent before. */
 export type SwapOutcome = "made" | "closed" | "spent";
 
@@ -137,16 +140,11 @@ export class MeteredStore {
   }
 
   /**
-   * Stores receipts and signatures, within a transaction. What was stored first stays.
-   * @returns what is stored, for each; "closed" if a key of the change is closed, undefined if the charge is not final
+   * Stores receipts and signatures, within a transaction. What was stored first stays. Only for PostgreSQL, as `swap`: in SQLite,
+   * write-commits.ts has the same statements.
    */
-  async claim(
-    db: Kysely<PrepaidSchema>,
-    claims: readonly StoredClaim[],
-  ): Promise<readonly (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined)[]> {
-    const stored: (Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined)[] = claims.map(
-      () => undefined,
-    );
+  async claim(db: Kysely<PrepaidSchema>, claims: readonly StoredClaim[]): Promise<readonly ClaimOutcome[]> {
+    const stored: ClaimOutcome[] = claims.map(() => undefined);
     const closed = await closedOf(
       db,
       claims.flatMap(({ keyIds }) => keyIds),

@@ -18,7 +18,6 @@ import type { SwapRow } from "../schema.ts";
 import { readToken, type ShownToken } from "../shown-token.ts";
 import { unsignable } from "../signer.ts";
 import { Repeats } from "./repeats.ts";
-import type { StoredSwap, SwapOutcome } from "./store.ts";
 
 export interface SwapParts {
   readonly core: Pick<PaywallCore, "clock">;
@@ -57,27 +56,12 @@ export class Swaps {
     if (await metered.isSpent(tokens)) return this.#spentBefore(hash);
     const signatures = await prepaid.signer.sign(keys, request.batch);
     const swap = { hash, key_id: keys[0]!.id, count: keys.length, signatures, tokens };
-    const made = await this.#commit(swap);
+    const made = await prepaid.commits.swap(swap);
     // Another server closed a key, and this one does not know it yet.
     if (made === "closed") return ended(request.epoch);
     if (made === "spent") return this.#spentBefore(hash);
     this.#parts.onSwapped(keys[0]!, keys.length);
     return signatures;
-  }
-
-  async #commit(swap: StoredSwap): Promise<SwapOutcome> {
-    const { prepaid } = this.#parts;
-    const refused = new Error("the swap is refused");
-    let made: SwapOutcome = "made";
-    try {
-      await prepaid.commit(async (db) => {
-        made = await prepaid.store.metered.swap(db, swap);
-        if (made !== "made") throw refused;
-      });
-    } catch (error) {
-      if (error !== refused) throw error;
-    }
-    return made;
   }
 
   /** The same swap may have been stored since. */

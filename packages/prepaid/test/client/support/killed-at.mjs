@@ -7,16 +7,16 @@ import { DatabaseSync } from "node:sqlite";
 
 /** The first that matches counts. Identifiers are quoted where Kysely writes the statement. */
 const WRITES = [
+  [/^\s*insert into "?prepaid_token"? .*\bvalues\b/i, "swap-tokens"],
   // In PostgreSQL, token and row are one statement.
   [/^\s*(?:insert into prepaid_token |with shown as )/i, "spend"],
   [/^\s*insert into prepaid_metered\s/i, "row"],
   [/^\s*update prepaid_metered set state/i, "charge"],
   [/^update "prepaid_metered" set "state"/i, "overdue"],
-  [/^update "prepaid_metered" set "receipt".*"batch" = /i, "claim"],
-  [/^update "prepaid_metered" set "receipt"/i, "receipt"],
-  [/^insert into "prepaid_token"/i, "swap-tokens"],
-  [/^insert into "prepaid_swap"/i, "swap"],
-  [/^update "prepaid_progress"/i, "tick"],
+  [/^\s*update "?prepaid_metered"? set "?receipt"?.*"?\bbatch"? = coalesce/is, "claim"],
+  [/^\s*update "?prepaid_metered"? set "?receipt/i, "receipt"],
+  [/^insert into "?prepaid_swap/i, "swap"],
+  [/^update "?prepaid_progress/i, "tick"],
 ];
 const BEGIN = /^(?:begin|start transaction)\b/i;
 
@@ -63,7 +63,7 @@ DatabaseSync.prototype.exec = function (sql) {
 };
 DatabaseSync.prototype.prepare = function (sql, ...rest) {
   const statement = prepare.call(this, sql, ...rest);
-  for (const name of ["run", "all", "iterate"]) {
+  for (const name of ["run", "get", "all", "iterate"]) {
     const execute = statement[name];
     statement[name] = (...values) => {
       const done = starting(this, sql);

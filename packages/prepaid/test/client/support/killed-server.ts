@@ -35,5 +35,11 @@ const paywall = await createPaywall({
   onEvent: () => undefined,
 });
 const middleware = sotto(paywall);
-const server = createServer((request, response) => void middleware(request, response, () => response.end("served")));
+const server = createServer((request, response) =>
+  middleware(request, response, () => {
+    // A response that leaves in parts does not say its charge.
+    if (request.url === "/stream") response.write("served in ");
+    response.end("parts");
+  }),
+);
 server.listen(0, "127.0.0.1", () => process.send!((server.address() as AddressInfo).port));

@@ -31,11 +31,11 @@ for (const [i, token] of order.tokens.entries()) await spendMetered(server, toke
 // Charges are stored in the background.
 while (server.events.filter(({ event }) => event === "charged").length < order.tokens.length)
   await new Promise((resolve) => setTimeout(resolve, 5));
-const { prepaid } = server;
-const { commit } = prepaid;
-prepaid.commit = async (action) => {
+const { commits } = server.prepaid;
+const { claim } = commits;
+commits.claim = async (action) => {
   if (order.dies === "claiming") return die();
-  await commit.call(prepaid, action);
+  await claim.call(commits, action);
   return die();
 };
 await post(server, PREPAID_CHANGE_PATH, order.claim);
