@@ -122,6 +122,10 @@ export class PrepaidBook {
   readonly #store: Store;
   readonly #writer: BatchWriter;
   readonly #packs = new Map<string, PackRecord>();
+  /** The same packs by origin and value: a wallet may have hundreds, and each request takes a token of one value. */
+  readonly #byValue = new Map<string, Map<string, PackRecord>>();
+  /** Ids of packs of change without a token that was not taken. */
+  readonly #empty = new Set<string>();
   /** Number of tokens taken, by pack. */
   readonly #cursors = new Map<string, number>();
   readonly #shown = new Map<string, ShownRecord>();
@@ -131,6 +135,8 @@ export class PrepaidBook {
   readonly #demands = new Map<string, DemandRecord>();
   readonly #mirrored = new Map<string, MirroredRecord>();
   #schedules: SignedSchedule[] = [];
+  /** The keys of the pinned schedules by origin, once they are asked for. */
+  readonly #keys = new Map<string, readonly MerchantKey[]>();
   readonly #tokens = new Map<string, Promise<readonly PrepaidToken[]>>();
   readonly #locks = new Map<string, Lock>();
   /** Requests of metered routes, with the terms and swaps. */
@@ -146,7 +152,7 @@ export class PrepaidBook {
     const read = async <T>(prefix: string, take: (value: T, key: string) => void) => {
       for (const { key, value } of await store.list(prefix)) take(value as unknown as T, key);
     };
-    await read<PackRecord>(PACK, (record) => book.#packs.set(record.id, record));
+    await read<PackRecord>(PACK, (record) => book.#setPack(record));
     await read<number>(CURSOR, (taken, key) => book.#cursors.set(key.slice(CURSOR.length), taken));
     await read<ShownRecord>(SHOWN, (record, key) => book.#shown.set(key, record));
     await read<OriginRecord>(ORIGIN, (record) => book.#origins.set(record.origin, record));
@@ -154,7 +160,28 @@ export class PrepaidBook {
     await read<MirroredRecord>(MIRRORED, (record) => book.#mirrored.set(mirroredKey(record), record));
     await read<unknown>(SCHEDULE, (value) => book.#schedules.push(decodeSignedSchedule(value)));
     await book.metered.load(store);
+    // Only now it is known how many of their tokens are taken.
+    for (const pack of book.#packs.values()) book.#noteEmpty(pack);
     return book;
+  }
+
+  #setPack(pack: PackRecord): void {
+    this.#packs.set(pack.id, pack);
+    const name = valueName(pack);
+    const packs = this.#byValue.get(name) ?? new Map<string, PackRecord>();
+    this.#byValue.set(name, packs.set(pack.id, pack));
+    this.#noteEmpty(pack);
+  }
+
+  #deletePack(id: string): void {
+    const pack = this.#packs.get(id);
+    if (pack !== undefined) this.#byValue.get(valueName(pack))?.delete(id);
+    this.#packs.delete(id);
+    this.#empty.delete(id);
+  }
+
+  #noteEmpty(pack: PackRecord): void {
+    if (pack.change !== undefined && this.left(pack) === 0) this.#empty.add(pack.id);
   }
 
   /** All packs, oldest first. */
@@ -204,10 +231,8 @@ export class PrepaidBook {
 
   /** Those of the earlier month first: they end first, and many payers spend them at the start of a month. */
   #usable({ origin, value, metered = false, wallet, change }: TokenWish, now: number): PackRecord[] {
-    const wanted = String(value);
-    return [...this.#packs.values()]
-      .filter((pack) => pack.value === wanted && pack.origin === origin && pack.state === "ready")
-      .filter((pack) => this.left(pack) > 0 && (!metered || versionOf(pack) === 2))
+    return [...(this.#byValue.get(valueName({ origin, value: String(value) }))?.values() ?? [])]
+      .filter((pack) => pack.state === "ready" && this.left(pack) > 0 && (!metered || versionOf(pack) === 2))
       .filter((pack) => wallet === undefined || pack.wallet === wallet)
       .filter((pack) => change === undefined || (pack.epoch === change.epoch && pack.change?.cap === change.cap))
       .filter((pack) => redeemsAt(pack.epoch, now))
@@ -231,11 +256,14 @@ export class PrepaidBook {
     );
     await this.#writer.write(...changes);
     this.#schedules = [...this.#schedules, ...news];
+    this.#keys.clear();
   }
 
   /** The pinned keys of an origin. */
-  keys(origin: string): MerchantKey[] {
-    return keysOf(this.#schedules).filter((key) => key.origin === origin);
+  keys(origin: string): readonly MerchantKey[] {
+    const keys = this.#keys.get(origin) ?? keysOf(this.schedules(origin));
+    this.#keys.set(origin, keys);
+    return keys;
   }
 
   /** The pinned schedules of an origin. */
@@ -315,7 +343,7 @@ export class PrepaidBook {
     const value = this.unspent(origin, now);
     const changes = this.packs(origin).flatMap((pack): StoreChange[] => {
       const dropped: PackRecord = { ...pack, state: "dropped" };
-      this.#packs.set(pack.id, dropped);
+      this.#setPack(dropped);
       // The record stays: its number must not be used again while the key signs.
       return [put(PACK + pack.id, dropped), { delete: SIGNATURES + pack.id }];
     });
@@ -351,13 +379,13 @@ export class PrepaidBook {
   /** Writes a pack's record. */
   async putPack(record: PackRecord): Promise<PackRecord> {
     await this.#writer.write(put(PACK + record.id, record));
-    this.#packs.set(record.id, record);
+    this.#setPack(record);
     return record;
   }
 
   /** Deletes a pack for which nothing was or will be paid. Its number is used again. */
   async forget({ id }: PackRecord): Promise<void> {
-    this.#packs.delete(id);
+    this.#deletePack(id);
     await this.#writer.write({ delete: PACK + id });
   }
 
@@ -371,7 +399,7 @@ export class PrepaidBook {
       { put: SIGNATURES + pack.id, value: bytesToHex(signatures) },
       put(ORIGIN + hashText(pack.origin), counted),
     );
-    this.#packs.set(pack.id, ready);
+    this.#setPack(ready);
     this.#origins.set(pack.origin, counted);
     return ready;
   }
@@ -454,6 +482,7 @@ export class PrepaidBook {
     const index = this.nextIndex(pack);
     const taken = (this.#cursors.get(pack.id) ?? 0) + 1;
     this.#cursors.set(pack.id, taken);
+    this.#noteEmpty(pack);
     return { pack, index, change: { put: CURSOR + pack.id, value: taken } };
   }
 
@@ -478,24 +507,22 @@ export class PrepaidBook {
     inUse: ReadonlySet<string>,
   ): Promise<void> {
     const shown = new Set([...this.#shown.values()].map(({ pack }) => pack));
-    const spent = [...this.#packs.values()].filter(
-      (pack) => pack.change !== undefined && this.left(pack) === 0 && !shown.has(pack.id) && !inUse.has(pack.id),
-    );
+    const spent = [...this.#empty].filter((id) => !shown.has(id) && !inUse.has(id));
     const added = packs.flatMap(({ record, signatures }): StoreChange[] => [
       put(PACK + record.id, record),
       { put: SIGNATURES + record.id, value: bytesToHex(signatures) },
     ]);
-    const ended = spent.flatMap(({ id }) => recordsOf(id).map((key): StoreChange => ({ delete: key })));
+    const ended = spent.flatMap((id) => recordsOf(id).map((key): StoreChange => ({ delete: key })));
     await this.#writer.write(...changes, ...added, ...ended);
-    for (const { id } of spent) this.#forgetPack(id);
+    for (const id of spent) this.#forgetPack(id);
     for (const { record, tokens } of packs) {
-      this.#packs.set(record.id, record);
+      this.#setPack(record);
       this.#tokens.set(record.id, Promise.resolve(tokens));
     }
   }
 
   #forgetPack(id: string): void {
-    this.#packs.delete(id);
+    this.#deletePack(id);
     this.#cursors.delete(id);
     this.#tokens.delete(id);
   }
@@ -601,6 +628,8 @@ export class PrepaidBook {
     return this.#writer.write(put(demandKey(record), record));
   }
 }
+
+const valueName = ({ origin, value }: Pick<PackRecord, "origin" | "value">): string => `${value} ${origin}`;
 
 const compareAge = (a: PackRecord, b: PackRecord): number => a.created - b.created || a.number - b.number;
 

@@ -87,9 +87,12 @@ export class Swaps {
       const { epoch, wallet, value } = pack;
       const { cap } = pack.change!;
       const name = `${epoch} ${cap} ${wallet}`;
-      const { counts } = groups.get(name) ?? { counts: new Map<string, number>() };
-      counts.set(value, (counts.get(value) ?? 0) + this.#book.left(pack));
-      groups.set(name, { epoch, cap, wallet, counts });
+      let group = groups.get(name);
+      if (group === undefined) {
+        group = { epoch, cap, wallet, counts: new Map() };
+        groups.set(name, group);
+      }
+      group.counts.set(value, (group.counts.get(value) ?? 0) + this.#book.left(pack));
     }
     return [...groups.values()].filter(({ epoch }) => redeemsAt(epoch, now));
   }

@@ -2,9 +2,16 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Bytes32, bytesToHex, hexToBytes } from "@sotto/protocol";
 import { assertObject, concatBytes, fail } from "@sotto/protocol/extend";
-import { ED25519_KEY_BYTES, ED25519_SIGNATURE_BYTES, publicKeyOf, signEd25519, verifyOwnEd25519 } from "../ed25519.ts";
+import {
+  assertSecret,
+  ED25519_KEY_BYTES,
+  ED25519_SIGNATURE_BYTES,
+  publicKeyOf,
+  signEd25519,
+  verifyOwnEd25519,
+} from "../ed25519.ts";
 import { prepaidChallengeDigest } from "../token.ts";
-import { nonceOfTokenKey, nonceOfTokenSecret } from "../token-key.ts";
+import { nonceOfTokenKey } from "../token-key.ts";
 
 const CLAIM = utf8ToBytes("sotto/v1/change-claim");
 const TOKEN_ID = utf8ToBytes("sotto/v1/prepaid-token-id");
@@ -75,10 +82,11 @@ export function changeClaimMessage(claim: ChangeClaim): Uint8Array {
  */
 export function signChangeClaim(claim: ChangeClaim, tokenSecret: Uint8Array): ChangeClaimProof {
   const message = changeClaimMessage(claim);
-  if (nonceOfTokenSecret(tokenSecret) !== claim.token.nonce)
+  const publicKey = publicKeyOf(assertSecret(tokenSecret, "the secret of a token"));
+  if (nonceOfTokenKey(publicKey) !== claim.token.nonce)
     fail("INVALID_KEY", "the secret does not belong to the claim's token");
   return {
-    publicKey: bytesToHex(publicKeyOf(tokenSecret)),
+    publicKey: bytesToHex(publicKey),
     signature: bytesToHex(signEd25519(message, tokenSecret)),
   };
 }
