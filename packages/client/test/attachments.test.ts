@@ -54,9 +54,9 @@ describe("what payments show beside their proofs", () => {
     const shown: AttachedPayment[] = [];
     const pay = wrap(scene, { attachments: [memo(shown)] });
     expect(await (await pay(`${ORIGIN}/a`)).text()).to.equal("served /a");
-    const [{ nullifier = 0n, leafIndex } = {}] = shown;
+    const [{ nullifier = 0n, note } = {}] = shown;
     const spent = scene.payer.notes().find((note) => note.nullifier === nullifier);
-    expect([shown.length, spent?.leafIndex]).to.deep.equal([1, leafIndex]);
+    expect([shown.length, spent?.leafIndex]).to.deep.equal([1, note?.leafIndex]);
     const expected = { nullifier: String(nullifier), memo: "hello-1" };
     expect(seen).to.deep.equal([expected, expected]);
     // Not a word to those who do not ask.

@@ -61,8 +61,7 @@ export async function attach(
       attached.push(each);
       continue;
     }
-    const { leafIndex } = note;
-    const shown = (await attachment.show(each.asked, { ...attempt, leafIndex, signal: options.signal })) ?? "";
+    const shown = (await attachment.show(each.asked, { ...attempt, note, signal: options.signal })) ?? "";
     if (shown !== "" && (typeof shown !== "string" || shown.length > MAX_SHOWN || !SHOWN.test(shown)))
       throw new PurchaseError("PURCHASE_INVALID", `the attachment ${each.name} shows what no header can have`);
     attached.push({ ...each, shown: { ...each.shown, [payment]: shown } });

@@ -1,6 +1,6 @@
 // What a payment shows beside its proof, such as where the money comes from: a seam for packages that extend the client. A server
 // asks for it in its 402; what is shown is recorded before anybody sees it, and a payment never shows anything else.
-import type { NoteChoice, StoreValue } from "@sotto/wallet";
+import type { NoteChoice, StoreValue, WalletNote } from "@sotto/wallet";
 
 /** Something that servers may ask to be shown beside a payment, for the option `attachments` of `wrapFetch`. */
 export interface PayingAttachment {
@@ -34,10 +34,10 @@ export interface NoteWish {
 
 /** A payment that was proved, and that nobody has seen. */
 export interface AttachedPayment {
-  /** Nullifier of the note that it spends, a field element. */
+  /** The note that it spends. */
+  readonly note: WalletNote;
+  /** Nullifier of that note, a field element. */
   readonly nullifier: bigint;
-  /** Index of that note in the pool's tree. */
-  readonly leafIndex: number;
   /** When the payment was made, Unix ms. */
   readonly timestamp: number;
   /** Aborts the purchase. */

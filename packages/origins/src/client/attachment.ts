@@ -1,27 +1,14 @@
 import type { AttachedPayment, NoteWish, PayingAttachment } from "@sotto/client";
-import type { NoteChoice } from "@sotto/wallet";
+import type { NoteChoice, WalletNote } from "@sotto/wallet";
 import { ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
 import type { OriginClaim } from "../core/claim.ts";
 import { encodeOriginHeader, MAX_SHOWN_ORIGINS, ORIGIN_HEADER } from "../core/header.ts";
-import type { OriginSet } from "../core/set.ts";
+import type { Origins } from "../wallet/origins.ts";
+import type { SetKey } from "../wallet/records.ts";
 import { OriginClientError } from "./errors.ts";
 
-/** What proves origins of a wallet's notes: a follower of the sets that the wallet's owner chose. */
-export interface OriginProver {
-  /** The sets that the owner follows. */
-  followed(): readonly OriginSet[];
-  /** The followed sets in which a note can be shown now. @param leafIndex index of the note in the pool's tree */
-  setsOf(leafIndex: number): readonly OriginSet[];
-  /**
-   * Proves that a note is in a set. It never proves two roots of one set for the same note.
-   * @param options the signal stops proving
-   */
-  prove(
-    leafIndex: number,
-    set: OriginSet,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<OriginClaim>;
-}
+/** What shows the origins of a wallet's notes: `Origins` of @sotto/origins/wallet. */
+export type OriginProver = Pick<Origins, "sets" | "canProve" | "prove">;
 
 /** Options of {@link showOrigins}. */
 export interface ShowOriginsOptions {
@@ -61,25 +48,25 @@ export function showOrigins({ origins, missing = "without", waitMs = WAIT_MS }: 
 }
 
 /** The sets that a 402 asks for and the owner follows. A malformed field asks for none. */
-function askedOf(origins: OriginProver, asked: unknown): readonly OriginSet[] {
+function askedOf(origins: OriginProver, asked: unknown): readonly SetKey[] {
   let sets: ReturnType<typeof parseAskedSets>;
   try {
     sets = parseAskedSets(asked);
   } catch {
     return [];
   }
-  return origins.followed().filter(({ curator, name }) => sets.some((set) => set.key === curator && set.name === name));
+  return origins.sets().filter(({ curator, name }) => sets.some((set) => set.key === curator && set.name === name));
 }
 
 function choose(
   origins: OriginProver,
-  asked: readonly OriginSet[],
+  asked: readonly SetKey[],
   missing: ShowOriginsOptions["missing"],
   { waitedMs, waitMs }: NoteWish & { readonly waitMs: number },
 ): NoteChoice | undefined {
   if (asked.length === 0) return undefined;
-  const shown = (leafIndex: number) => setsIn(origins, asked, leafIndex).length;
-  const prefer: NoteChoice["prefer"] = ({ leafIndex }) => shown(leafIndex) === asked.length;
+  const shown = (note: WalletNote) => setsIn(origins, asked, note).length;
+  const prefer: NoteChoice["prefer"] = (note) => shown(note) === asked.length;
   if (missing === "without") return { prefer };
   // After the first time, no such note could be spent.
   if (waitedMs > (missing === "wait" ? waitMs : 0))
@@ -87,26 +74,22 @@ function choose(
       "ORIGIN_NOT_READY",
       `no note that suffices can be shown in ${asked.map(({ name, curator }) => `the set ${name} of ${curator}`).join(" or ")}; nothing was paid`,
     );
-  return { prefer, only: ({ leafIndex }) => shown(leafIndex) > 0 };
+  return { prefer, only: (note) => shown(note) > 0 };
 }
 
 /** The asked sets in which a note can be shown now. */
-function setsIn(origins: OriginProver, asked: readonly OriginSet[], leafIndex: number): readonly OriginSet[] {
-  const own = origins.setsOf(leafIndex);
-  return asked
-    .filter(({ curator, name }) => own.some((set) => set.curator === curator && set.name === name))
-    .slice(0, MAX_SHOWN_ORIGINS);
-}
+const setsIn = (origins: OriginProver, asked: readonly SetKey[], note: WalletNote): readonly SetKey[] =>
+  asked.filter((set) => origins.canProve(note, set)).slice(0, MAX_SHOWN_ORIGINS);
 
 async function show(
   origins: OriginProver,
-  asked: readonly OriginSet[],
+  asked: readonly SetKey[],
   missing: ShowOriginsOptions["missing"],
-  { leafIndex, nullifier, signal }: AttachedPayment,
+  { note, nullifier, signal }: AttachedPayment,
 ): Promise<string | undefined> {
   const claims = new Map<bigint, OriginClaim>();
-  for (const set of setsIn(origins, asked, leafIndex)) {
-    const claim = await origins.prove(leafIndex, set, { signal }).catch((error: unknown) => {
+  for (const set of setsIn(origins, asked, note)) {
+    const claim = await origins.prove(note.leafIndex, set, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
       if (missing !== "without") throw error;
       return undefined;

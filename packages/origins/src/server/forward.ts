@@ -11,6 +11,8 @@ const MAX_SENT = 8_192;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 300_000;
 const MAX_TRIES = 20;
+/** The curator's result for a claim of a payment that it has not seen with its confirmations. */
+const NOT_SETTLED = "ORIGIN_NOT_SETTLED";
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** How long the last claims may take when the server closes, ms. */
@@ -86,8 +88,12 @@ export class ClaimForwarder {
     while (this.#waiting.size > 0) {
       const claims = [...this.#waiting.values()].slice(0, MAX_CLAIMS);
       try {
-        await this.#post(claims);
-        this.#tries = 0;
+        const early = await this.#post(claims);
+        for (const { nullifier } of claims) if (!early.has(nullifier)) this.#done(nullifier);
+        if (early.size === 0) this.#tries = 0;
+        else this.#postpone(claims, early);
+        if (early.size === 0 || this.#tries === 0) continue;
+        return;
       } catch (error) {
         this.#onError(error);
         this.#tries += 1;
@@ -99,8 +105,23 @@ export class ClaimForwarder {
     }
   }
 
-  /** @throws Error if the curator may take the claims later */
-  async #post(claims: readonly OriginClaim[]): Promise<void> {
+  /** Lets claims wait behind the others, or drops them after the last try. */
+  #postpone(claims: readonly OriginClaim[], early: ReadonlySet<bigint>): void {
+    const isLast = this.#tries + 1 >= MAX_TRIES;
+    this.#tries = isLast ? 0 : this.#tries + 1;
+    for (const claim of claims) {
+      if (!early.has(claim.nullifier)) continue;
+      this.#waiting.delete(claim.nullifier);
+      if (isLast) this.#done(claim.nullifier);
+      else this.#waiting.set(claim.nullifier, claim);
+    }
+  }
+
+  /**
+   * @returns nullifiers of payments that the curator has not seen on the chain yet
+   * @throws Error if the curator may take the claims later
+   */
+  async #post(claims: readonly OriginClaim[]): Promise<ReadonlySet<bigint>> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await this.#send(this.#url, {
       method: "POST",
@@ -111,9 +132,15 @@ export class ClaimForwarder {
       signal,
     });
     const { status } = response;
-    await readBody(response, MAX_ANSWER_BYTES, signal);
+    const body = await readBody(response, MAX_ANSWER_BYTES, signal);
     if (status === 429 || status >= 500) throw new Error(`the curator answers ${status} to claims`);
-    if (status >= 300) this.#onError(new Error(`the curator refuses claims with ${status}`));
+    if (status >= 300) {
+      this.#onError(new Error(`the curator refuses claims with ${status}`));
+      return new Set();
+    }
+    const { results } = Object(JSON.parse(new TextDecoder().decode(body))) as { results?: unknown };
+    const isEarly = (i: number) => Array.isArray(results) && results[i] === NOT_SETTLED;
+    return new Set(claims.flatMap(({ nullifier }, i) => (isEarly(i) ? [nullifier] : [])));
   }
 
   #done(nullifier: bigint): void {

@@ -1,0 +1,209 @@
+// Those who ask for an origin: a resource server, a service with a policy, and wallets that pay both, on a real chain.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { connectChain } from "@sotto/chain";
+import { wrapFetch } from "@sotto/client";
+import { startDeployedNode } from "@sotto/local/chain/node";
+import { showOrigins } from "@sotto/origins/client";
+import { origins, type ShownSet } from "@sotto/origins/server";
+import { Origins } from "@sotto/origins/wallet";
+import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { verifyOrigin } from "@sotto/prover/origin";
+import type { PaywallEvent } from "@sotto/resource-server";
+import { withPayment } from "@sotto/resource-server/fetch";
+import { eventually } from "@sotto/test-kit/eventually";
+import { expectRejected } from "@sotto/test-kit/rejection";
+import { slow } from "@sotto/test-kit/slow";
+import { type Merchant, openMerchant } from "@sotto/test-world/merchant";
+import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
+import { ARTIFACTS, accountOf, closeWorld, createWorld, payerWith, type World } from "@sotto/test-world/wallets";
+import type { Wallet } from "@sotto/wallet";
+import { expect } from "chai";
+import { MemoryCurator } from "../../packages/origins/test/support/memory-curator.ts";
+
+const artifacts = await loadArtifacts({ folder: ARTIFACTS });
+const real = createProver(artifacts);
+const verifier = createVerifier({ artifacts });
+const ORIGIN = "https://data.example";
+
+/** Proves origins, and forges payments in milliseconds. */
+class OriginProver extends TrapdoorProver {
+  override async prove(...[circuit, input]: Parameters<TrapdoorProver["prove"]>) {
+    return circuit === "origin" ? real.prove(circuit, input) : super.prove(circuit, input);
+  }
+}
+
+/** The web server of a curator, with its files and its endpoint. */
+async function serveCurator(of: () => MemoryCurator): Promise<{ readonly url: string; readonly server: Server }> {
+  const base = "http://curator.local";
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const { method = "GET", url = "/" } = request;
+    const answer = await of().fetch(base)(base + url, { method, ...(body.length > 0 && { body }) });
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+describe("those who ask for an origin", function () {
+  slow(this, "a chain, a service and real proofs");
+  let world: World;
+  let curator: MemoryCurator;
+  let site: Awaited<ReturnType<typeof serveCurator>>;
+  /** Whose payments must show an origin at the service, and who only asks. */
+  let strict: Merchant;
+  let asking: Merchant;
+  const set = () => ({ curator: curator.curator as `0x${string}`, name: curator.name });
+
+  before(async () => {
+    const node = await startDeployedNode();
+    const { chainId, pool } = node.deployment;
+    const chain = connectChain({ urls: [node.url], chainId: BigInt(chainId) });
+    curator = new MemoryCurator({ chain, pool, verify: (claim) => verifyOrigin(verifier, claim) });
+    site = await serveCurator(() => curator);
+    const account = accountOf(7);
+    const required = { curator: site.url, key: curator.curator, name: curator.name, recipients: [account.address] };
+    world = await createWorld(node, { SOTTO_ORIGINS: JSON.stringify([required]) });
+    strict = await openMerchant(world, account);
+    asking = await openMerchant(world);
+  });
+  after(async () => {
+    site.server.close();
+    real.close();
+    await closeWorld();
+  });
+
+  /** A server that sells for 0.01, and what it saw of the payments. */
+  const open = async (merchant: Merchant) => {
+    const seen: (readonly ShownSet[] | undefined)[] = [];
+    const events: PaywallEvent[] = [];
+    const sets = [{ curator: site.url, key: curator.curator, name: curator.name }];
+    const handle = withPayment(
+      async (_request, payment) => {
+        seen.push(payment?.origin);
+        return new Response("the goods");
+      },
+      {
+        origin: ORIGIN,
+        price: "0.01",
+        ...merchant.paywall,
+        store: "sqlite::memory:",
+        attachments: [origins({ sets })],
+        onEvent: (event) => void events.push(event),
+      },
+    );
+    await handle.ready;
+    return {
+      seen,
+      events,
+      fetch: ((input, init) => handle(new Request(input, init))) as typeof fetch,
+      close: handle.close,
+    };
+  };
+  const paying = (server: Awaited<ReturnType<typeof open>>, payer: Wallet, following?: Origins) =>
+    wrapFetch(server.fetch, payer, {
+      services: [world.serviceUrl],
+      maxPerRequest: 10_000n,
+      serviceFetch: fetch,
+      pinHosts: false,
+      attachments: following === undefined ? [] : [showOrigins({ origins: following, missing: "without" })],
+    });
+  const follow = async (payer: Wallet): Promise<Origins> => {
+    const following = await Origins.open(payer);
+    await following.follow({ ...set(), url: site.url, minimumCrowd: 0 });
+    await following.sync();
+    return following;
+  };
+
+  it("see the set that a payer shows, refuse without one before anything is paid, and let the change inherit", async () => {
+    const payer = await payerWith(world, [500_000n, 1_000_000n], { prover: new OriginProver() });
+    await curator.acceptNew();
+    const following = await follow(payer);
+    const server = await open(strict);
+    try {
+      // A wallet that does not know the field meets a clear error, and loses nothing.
+      const error = await expectRejected("SERVICE_REFUSED", () => paying(server, payer)(`${ORIGIN}/a`));
+      expect(error).to.have.property("details").that.includes({ status: 422, reason: "ORIGIN_REQUIRED" });
+      expect(error.message).to.include(`the set ${curator.name} of ${curator.curator}`);
+      expect(server.seen).to.deep.equal([]);
+      expect(await strict.received()).to.equal(0n);
+      await payer.scan();
+      // The refused proof left the process, so its note waits until it can no longer settle.
+      expect(payer.balance()).to.include({ total: 1_500_000n, held: 500_000n });
+
+      const answer = await paying(server, payer, following)(`${ORIGIN}/b`);
+      expect(await answer.text()).to.equal("the goods");
+      const { maskRoot } = curator.heads.at(-1)!.head;
+      const { curator: key, name } = set();
+      expect(server.seen).to.deep.equal([[{ curator: site.url, key, name, root: maskRoot }]]);
+      expect(server.events.map(({ event }) => event)).to.include("origin");
+      expect(await strict.received()).to.equal(10_000n);
+      // The server tells the curator, whose next head has the change: the wallet shows it without a claim of its own.
+      const [spend] = await eventually(async () => {
+        await payer.scan();
+        await curator.read();
+        const spends = payer.spends();
+        return spends.length > 0 && spends;
+      });
+      await eventually(async () => curator.state.hasClaim({ nullifier: spend!.nullifier, maskRoot }));
+      await eventually(async () => {
+        await payer.scan();
+        return payer.balance().spendable === 990_000n;
+      });
+      await curator.sign();
+      await following.sync();
+      expect(await (await paying(server, payer, following)(`${ORIGIN}/c`)).text()).to.equal("the goods");
+      expect(server.seen.at(-1)).to.have.length(1);
+    } finally {
+      following.close();
+      await server.close();
+    }
+  });
+
+  it("serve and settle for a recipient without a policy, whether an origin is shown or not", async () => {
+    const outside = await payerWith(world, [500_000n], { prover: new OriginProver() });
+    await curator.read();
+    await curator.sign();
+    const following = await follow(outside);
+    const [lax, required] = [await open(asking), await open(strict)];
+    try {
+      expect(await (await paying(lax, outside, following)(`${ORIGIN}/a`)).text()).to.equal("the goods");
+      expect(lax.seen).to.deep.equal([[]]);
+      const refuse = wrapFetch(required.fetch, outside, {
+        services: [world.serviceUrl],
+        maxPerRequest: 10_000n,
+        serviceFetch: fetch,
+        pinHosts: false,
+        attachments: [showOrigins({ origins: following, missing: "refuse" })],
+        fundsTimeoutMs: 5_000,
+      });
+      const left = outside.balance().total;
+      await expectRejected("ORIGIN_NOT_READY", () => refuse(`${ORIGIN}/b`));
+      await outside.scan();
+      expect([outside.balance().total, required.seen]).to.deep.equal([left, []]);
+    } finally {
+      following.close();
+      await Promise.all([lax.close(), required.close()]);
+    }
+  });
+
+  it("keep the heads that the curator published: wallets compare them with the curator's own", async () => {
+    const base = `${world.serviceUrl}/origins/${curator.curator}/${curator.name}`;
+    const read = async (path: string) => {
+      const response = await fetch(`${base}/${path}`);
+      return [response.status, await response.text()] as const;
+    };
+    const own = async (path: string) => (await fetch(`${site.url}/${path}`)).text();
+    await eventually(async () => (await read("head.json"))[0] === 200);
+    const [, pack] = await read("heads/0.jsonl");
+    expect(pack).to.not.equal("");
+    expect((await own("heads/0.jsonl")).startsWith(pack)).to.equal(true);
+    expect(pack.trimEnd().split("\n").at(-1)).to.equal((await read("head.json"))[1]);
+    for (const path of ["heads/1.jsonl", "heads/x.jsonl", "heads/00.jsonl"])
+      expect((await read(path))[0]).to.equal(404);
+    expect((await fetch(`${world.serviceUrl}/origins/${curator.curator}/other/head.json`)).status).to.equal(404);
+  });
+});
