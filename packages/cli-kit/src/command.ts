@@ -1,4 +1,4 @@
-import type { PayingMethod } from "@sotto/client";
+import type { PayingAttachment, PayingMethod } from "@sotto/client";
 import type { ErrorTable } from "@sotto/protocol";
 import type { Wallet, WalletProver } from "@sotto/wallet";
 import type { ChargeEntry } from "@sotto/wallet/receipts";
@@ -50,11 +50,16 @@ export interface Command {
  */
 export type Charges = (wallet: Wallet, decimals: number) => Promise<readonly ChargeEntry[]>;
 
-/**
- * Called when a command that spends has opened the wallet, and before it acts. It must not take long.
- * @returns called before the wallet is closed
- */
-export type Attend = (wallet: Wallet, context: Context) => Promise<() => Promise<void>>;
+/** What a set of commands adds to a wallet while a command spends. */
+export interface Attended {
+  /** What `pay` and `request` show beside their payments. */
+  readonly attachments: readonly PayingAttachment[];
+  /** Called before the wallet is closed. */
+  end(): Promise<void>;
+}
+
+/** Called when a command that spends has opened the wallet, and before it acts. It must not take long. */
+export type Attend = (wallet: Wallet, context: Context) => Promise<Attended>;
 
 /** Commands that belong together, and what comes with them: their errors, ways to pay and charges. */
 export interface CommandSet {

@@ -1,5 +1,5 @@
 export { agrees, canAsk } from "./ask.ts";
-export type { Attend, Charges, Command, CommandSet, Context, Program } from "./command.ts";
+export type { Attend, Attended, Charges, Command, CommandSet, Context, Program } from "./command.ts";
 export { compose } from "./compose.ts";
 export { createDirectPayment, type DirectPaymentRecord, payDirectly } from "./direct-payment.ts";
 export { CLI_ERRORS } from "./error-definitions.ts";

@@ -112,6 +112,7 @@ export function payOptions(session: Session, limits: Limits): WrapOptions {
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
     methods: context.program.methods,
+    attachments: session.attachments,
   };
 }
 

@@ -1,6 +1,7 @@
+import type { PayingAttachment } from "@sotto/client";
 import type { ArtifactProgress } from "@sotto/prover";
 import { type Chain, SottoService, type Wallet } from "@sotto/wallet";
-import type { Context } from "./command.ts";
+import type { Attended, Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
 import { type Config, readConfig } from "./home/config.ts";
@@ -22,6 +23,8 @@ export interface Session {
   readonly config: Config;
   readonly chain: Chain;
   readonly wallet: Wallet;
+  /** What the program's sets show beside payments. */
+  readonly attachments: readonly PayingAttachment[];
 }
 
 /**
@@ -43,7 +46,7 @@ export async function withWallet<T>(
     );
   const chain = chainOf(config, context.signal);
   let wallet: Wallet | undefined;
-  const ends: (() => Promise<void>)[] = [];
+  const attended: Attended[] = [];
   try {
     wallet = await openHomeWallet(home, config, {
       environment,
@@ -53,12 +56,13 @@ export async function withWallet<T>(
       onDownload: (progress) => output.progress(describeDownload(progress)),
       onCacheError: ({ message }) => output.note(message),
     });
-    for (const attend of spending ? context.program.attends : []) ends.push(await attend(wallet, context));
-    return await action({ context, config, chain, wallet });
+    for (const attend of spending ? context.program.attends : []) attended.push(await attend(wallet, context));
+    const attachments = attended.flatMap((each) => each.attachments);
+    return await action({ context, config, chain, wallet, attachments });
   } catch (error) {
     throw explain(error, config, context.program.errors);
   } finally {
-    for (const end of ends) await end();
+    for (const each of attended) await each.end();
     await wallet?.close();
   }
 }

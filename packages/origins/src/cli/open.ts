@@ -1,6 +1,7 @@
 import { type Attend, type Context, usage } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
+import { showOrigins } from "../client.ts";
 import { parseSetName } from "../core/set.ts";
 import { Origins, type OriginsOptions, type SetKey } from "../wallet.ts";
 
@@ -33,7 +34,7 @@ export async function withOrigins<T>(wallet: Wallet, action: (origins: Origins) 
 }
 
 /**
- * Keeps the notes of a command apart, and takes new heads meanwhile. It sends no claims: a claim of one payment at the time of the
+ * Keeps the notes of a command apart, shows origins to servers that ask, and takes new heads meanwhile. It sends no claims: a claim of one payment at the time of the
  * next one would tell that one wallet made both.
  */
 export const createAttend =
@@ -41,9 +42,13 @@ export const createAttend =
   async (wallet) => {
     const origins = await Origins.open(wallet, options);
     // The wallet's command reports what is wrong with the chain, and `origin status` what is wrong with a set.
-    const syncing = origins.sets().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
-    return async () => {
-      origins.close();
-      await syncing;
+    const syncing =
+      origins.followed().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
+    return {
+      attachments: [showOrigins({ origins })],
+      async end() {
+        origins.close();
+        await syncing;
+      },
     };
   };

@@ -2,6 +2,7 @@ import { type PermuteMany, prepareOrigin, SottoError } from "@sotto/protocol";
 import { Lock, separateFetch, type Wallet, WalletError, type WalletNote } from "@sotto/wallet";
 import type { OriginClaim } from "../core/claim.ts";
 import { decodeClaim, encodeClaim } from "../core/claim.ts";
+import type { OriginSet } from "../core/set.ts";
 import { Book, type BookedSet } from "./book.ts";
 import { OriginError } from "./errors.ts";
 import { Standings } from "./membership.ts";
@@ -88,8 +89,21 @@ export class Origins {
   }
 
   /** The sets that the wallet follows. */
-  sets(): SetKey[] {
-    return this.#followed().map(({ record: { curator, name } }) => ({ curator, name }));
+  followed(): OriginSet[] {
+    const { chainId, pool } = this.#wallet.pool;
+    return this.#followed().map(({ record: { curator, name } }) => ({ chainId: Number(chainId), pool, curator, name }));
+  }
+
+  /** The followed sets in which a note can be shown now: `prove` would not refuse. @param leafIndex index of the note */
+  setsOf(leafIndex: number): OriginSet[] {
+    const note = this.#wallet.notes().find((each) => each.leafIndex === leafIndex);
+    if (note?.nullifier === undefined) return [];
+    const { nullifier } = note;
+    return this.followed().filter((set) => {
+      if (!this.canProve(note, set)) return false;
+      const { record } = this.#followedSet(set);
+      return this.#book.claim(record, nullifier) !== undefined || this.crowd(set) >= record.minimumCrowd;
+    });
   }
 
   /**

@@ -4,6 +4,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { createAttend } from "../../src/cli/open.ts";
 import { statusFields, statusText } from "../../src/cli/status.ts";
+import { ORIGINS_FIELD } from "../../src/core/asked.ts";
 import { CURATOR, Payers } from "../support/payer.ts";
 
 const MONEY = { decimals: 6, symbol: "USDC" };
@@ -89,9 +90,13 @@ describe("a command that spends", () => {
     // The payment of note 0 waits for its claim.
     await payers.pay(payer, await payers.wallet(), 1_000n, { only: ({ leafIndex }) => leafIndex === 0 });
     origins.close();
-    const end = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    const attended = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    assert.deepEqual(
+      attended.attachments.map(({ name }) => name),
+      [ORIGINS_FIELD],
+    );
     assert.equal((await rejection(payer.merge())).code, "NOTES_APART");
-    await end();
+    await attended.end();
     assert.lengthOf((await payer.merge()).notes, 2);
     assert.deepEqual(
       payers.asked.filter((line) => line.startsWith("POST")),
@@ -102,9 +107,9 @@ describe("a command that spends", () => {
   it("asks nobody if the wallet follows no set", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n, 6_000n]);
-    const end = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    const attended = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
     assert.lengthOf((await payer.merge()).notes, 2);
-    await end();
+    await attended.end();
     assert.deepEqual(payers.asked, []);
   });
 });

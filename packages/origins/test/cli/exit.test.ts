@@ -1,6 +1,7 @@
 import { compose, EXIT, exitOf } from "@sotto/cli-kit";
 import { assert } from "chai";
 import { originCommands } from "../../src/cli.ts";
+import { ORIGIN_CLIENT_ERRORS } from "../../src/client.ts";
 import { ORIGIN_ERRORS } from "../../src/wallet.ts";
 
 /** Scripts rely on them: they do not change. */
@@ -17,12 +18,14 @@ const EXITS = {
   ORIGIN_MIRROR_FAILED: "network",
   ORIGIN_NOT_FOLLOWED: "refused",
   ORIGIN_NOT_IN_SET: "refused",
+  ORIGIN_NOT_READY: "refused",
+  ORIGIN_OPTION_INVALID: "usage",
   ORIGIN_REMOVAL_LARGE: "refused",
 } as const;
 
 describe("exit codes", () => {
   it("assign an exit class to every error code of origins", () => {
-    assert.sameMembers(Object.keys(ORIGIN_ERRORS), Object.keys(EXITS));
+    assert.sameMembers(Object.keys({ ...ORIGIN_ERRORS, ...ORIGIN_CLIENT_ERRORS }), Object.keys(EXITS));
     const { errors } = compose([originCommands]);
     for (const [code, exit] of Object.entries(EXITS)) assert.equal(exitOf(code, errors), EXIT[exit].code, code);
   });

@@ -5,6 +5,7 @@ import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
 import { assert } from "chai";
 import { dyingStore } from "../../../wallet/test/support/world.ts";
+import type { OriginProver } from "../../src/client.ts";
 import { CLAIMS_PATH, MAX_CLAIMS } from "../../src/index.ts";
 import { parseFollowed } from "../../src/wallet/options.ts";
 import type { Origins } from "../../src/wallet.ts";
@@ -328,6 +329,14 @@ describe("a wallet that follows a curator", function () {
     const error = await rejection(origins.prove(1, payers.set));
     assert.deepInclude(error, { code: "ORIGIN_CROWD_SMALL" });
     assert.deepEqual(error.details, { crowd: 3, minimum: 4 });
+    // What the client asks before it chooses a note. Note 0 was shown in both sets before.
+    const shown: OriginProver = origins;
+    const named = (leaf: number) => shown.setsOf(leaf).map(({ name }) => name);
+    assert.deepEqual([0, 1, 3, 9].map(named), [["clean", "other"], ["other"], [], []]);
+    assert.sameMembers(
+      shown.followed().map(({ name, chainId }) => `${name} ${chainId}`),
+      ["clean 31337", "other 31337"],
+    );
     // An origin that was shown before shows nothing new.
     await origins.prove(0, payers.set);
     await payers.pay(payer, await payers.wallet(), 1_000n, { only: ({ leafIndex }) => leafIndex === 0 });
