@@ -42,8 +42,7 @@ export const createAttend =
   async (wallet) => {
     const origins = await Origins.open(wallet, options);
     // The wallet's command reports what is wrong with the chain, and `origin status` what is wrong with a set.
-    const syncing =
-      origins.followed().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
+    const syncing = origins.sets().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
     return {
       attachments: [showOrigins({ origins })],
       async end() {

@@ -89,21 +89,9 @@ export class Origins {
   }
 
   /** The sets that the wallet follows. */
-  followed(): OriginSet[] {
+  sets(): OriginSet[] {
     const { chainId, pool } = this.#wallet.pool;
     return this.#followed().map(({ record: { curator, name } }) => ({ chainId: Number(chainId), pool, curator, name }));
-  }
-
-  /** The followed sets in which a note can be shown now: `prove` would not refuse. @param leafIndex index of the note */
-  setsOf(leafIndex: number): OriginSet[] {
-    const note = this.#wallet.notes().find((each) => each.leafIndex === leafIndex);
-    if (note?.nullifier === undefined) return [];
-    const { nullifier } = note;
-    return this.followed().filter((set) => {
-      if (!this.canProve(note, set)) return false;
-      const { record } = this.#followedSet(set);
-      return this.#book.claim(record, nullifier) !== undefined || this.crowd(set) >= record.minimumCrowd;
-    });
   }
 
   /**
@@ -211,13 +199,13 @@ export class Origins {
     plan(0);
   }
 
-  /** Whether `prove` would show this note's origin now, as of the last sync. The crowd is not considered. */
+  /** Whether `prove` would show this note's origin now, as of the last sync: it is in the set, and the crowd suffices. */
   canProve({ leafIndex, nullifier }: WalletNote, set: SetKey): boolean {
     const { record, view } = this.#book.set(set) ?? {};
     if (record?.followed !== true || record.stopped !== null || nullifier === undefined) return false;
     const claim = this.#book.claim(record, nullifier);
     if (claim !== undefined) return isGood(claim, this.#wallet.now() / 1000);
-    return view?.has(leafIndex) === true;
+    return view?.has(leafIndex) === true && this.crowd(set) >= record.minimumCrowd;
   }
 
   /**

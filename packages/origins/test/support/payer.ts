@@ -67,7 +67,7 @@ export class Payers {
   /** Opens the origins of a wallet, and follows the curator unless it does already. */
   async follow(wallet: Wallet, options: OriginsOptions = {}, mirrors: readonly string[] = []): Promise<Origins> {
     const origins = await Origins.open(wallet, { fetch: this.fetch, ...options });
-    if (origins.followed().length === 0) await origins.follow({ ...this.set, url: CURATOR, mirrors, minimumCrowd: 0 });
+    if (origins.sets().length === 0) await origins.follow({ ...this.set, url: CURATOR, mirrors, minimumCrowd: 0 });
     return origins;
   }
 
