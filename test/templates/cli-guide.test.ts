@@ -80,6 +80,7 @@ describe("docs/cli.md", function () {
     guide.provide("server.js", SERVER);
     const rule = { base: "1000", units: [{ name: "rows", price: "1", per: 1 }], cap: "5000", grain: "1000" };
     guide.provide("routes.json", JSON.stringify({ routes: [{ method: "GET", path: "/rows", rule }] }));
+    guide.provide("evidence.json", "{}");
     // The store of a server that has sold nothing yet.
     guide.provide("tokens.sqlite", "");
     const init = "sotto init --deployment deployment.json --rpc $RPC --service $SERVICE --home merchant --json";
@@ -109,6 +110,8 @@ describe("docs/cli.md", function () {
       // A curator that has not published anything yet.
       CURATOR: `${guide.environment["SERVER"]}/clean`,
       CURATOR_KEY: `0x${"ab".repeat(20)}`,
+      // Not of this wallet.
+      TRANSACTION: `0x${"cd".repeat(32)}`,
     });
   });
   after(async () => {

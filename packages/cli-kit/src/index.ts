@@ -19,6 +19,7 @@ export {
 export { ACCOUNT_OPTIONS, readAccount } from "./home/account.ts";
 export { type Config, readConfig, type WalletLimits } from "./home/config.ts";
 export { readKeyFile, readText, writePrivate } from "./home/files.ts";
+export { loadHomeArtifacts } from "./home/open.ts";
 export { type Limits, PAYING, parseLimits, payOptions } from "./paying.ts";
 export { type RunOptions, run } from "./run.ts";
 export { type Session, serviceOf, withChain, withWallet } from "./session.ts";

@@ -5,7 +5,7 @@ import type { Attended, Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
 import { type Config, readConfig } from "./home/config.ts";
-import { chainOf, openHomeWallet } from "./home/open.ts";
+import { assertArtifacts, chainOf, openHomeWallet } from "./home/open.ts";
 
 /** Runs `action` with the chain of the configuration. */
 export async function withChain<T>(context: Context, action: (chain: Chain, config: Config) => Promise<T>): Promise<T> {
@@ -38,12 +38,7 @@ export async function withWallet<T>(
 ): Promise<T> {
   const { home, environment, output, prover, now } = context;
   const config = readConfig(home);
-  const { artifacts, service } = config;
-  if (spending && artifacts === undefined && service === undefined)
-    throw new CliError(
-      "CONFIG_INVALID",
-      "this wallet has neither artifacts nor a service: set one with `sotto init --update --artifacts PLACE`",
-    );
+  if (spending) assertArtifacts(config);
   const chain = chainOf(config, context.signal);
   let wallet: Wallet | undefined;
   const attended: Attended[] = [];

@@ -1,4 +1,5 @@
-import type { Prover } from "@sotto/prover";
+import { join } from "node:path";
+import { type Artifacts, loadArtifacts, type Prover } from "@sotto/prover";
 import { abortable, type Chain, connectChain, type Wallet } from "@sotto/wallet";
 import {
   type ArtifactPlace,
@@ -7,6 +8,7 @@ import {
   openProver,
   openWallet,
 } from "@sotto/wallet/node";
+import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import type { Config } from "./config.ts";
 import type { Home } from "./home.ts";
@@ -69,6 +71,26 @@ export async function openHomeProver(
   options: Pick<OpenProverOptions, "onDownload" | "onCacheError"> = {},
 ): Promise<Prover | undefined> {
   return openProver({ ...placeOf(home, config), deployment: config, ...options });
+}
+
+/**
+ * The circuits' files of a folder's config, for programs that only verify.
+ * @throws CliError CONFIG_INVALID; the errors of `loadArtifacts`
+ */
+export async function loadHomeArtifacts(home: Home, config: Config, signal?: AbortSignal): Promise<Artifacts> {
+  assertArtifacts(config);
+  const { service, artifacts } = placeOf(home, config);
+  const place = artifacts ?? { service };
+  return loadArtifacts({ ...place, set: config.set, cache: join(home.folder, "artifacts"), signal });
+}
+
+/** @throws CliError CONFIG_INVALID if a config names no source of the circuits' files */
+export function assertArtifacts({ artifacts, service }: Config): void {
+  if (artifacts === undefined && service === undefined)
+    throw new CliError(
+      "CONFIG_INVALID",
+      "this wallet has neither artifacts nor a service: set one with `sotto init --update --artifacts PLACE`",
+    );
 }
 
 function placeOf({ folder }: Home, { artifacts, service }: Config) {

@@ -16,6 +16,12 @@ export const ORIGIN_ERRORS = {
     exit: "refused",
     remedy: "`sotto origin status` says for each note what it waits for",
   },
+  ORIGIN_SPEND_UNKNOWN: {
+    means: "No confirmed payment, merge or withdrawal of this wallet is in the transaction. Details: `transaction`.",
+    cause: "The hash has a typo, the transaction is too recent, or another wallet made it.",
+    exit: "refused",
+    remedy: "`sotto payments` lists the wallet's transactions",
+  },
   ORIGIN_CROWD_SMALL: {
     means:
       "Fewer notes than the minimum could be the one whose origin would be shown, so nothing was shown. Details: `crowd`, `minimum`.",

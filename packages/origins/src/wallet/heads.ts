@@ -115,6 +115,35 @@ async function walk(
   }
 }
 
+/**
+ * The last head that still has the root of an earlier one, and the head after it: as long as the root stays, it is the newest.
+ * @param first number of a head with the root
+ * @param newest the newest head that the wallet took, which signs all before it
+ * @throws OriginError CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID; the signal's reason
+ */
+export async function lastHeadWithRoot(
+  access: Download,
+  { set, url }: Pick<HeadSources, "set" | "url">,
+  first: number,
+  newest: SignedHead,
+): Promise<{ readonly head: SignedHead; readonly next: SignedHead | undefined }> {
+  let last: string | undefined;
+  let before: OriginHead | undefined;
+  for (let pack = packOf(first); pack <= packOf(newest.head.number); pack += 1)
+    for (const [i, line] of (await readPack(access, url, pack)).entries()) {
+      const number = pack * HEADS_PER_PACK + i;
+      if (number < first || number > newest.head.number) continue;
+      const head = fieldsOf(line, set, number);
+      if (before !== undefined) assertFollows(before, head);
+      if (before !== undefined && last !== undefined && head.maskRoot !== before.maskRoot)
+        return { head: signedOf(last, set), next: signedOf(line, set) };
+      [last, before] = [line, head];
+    }
+  if (last === undefined || before?.number !== newest.head.number)
+    throw invalid(`the packs of heads at ${url} lack head ${newest.head.number}`);
+  return { head: signedOf(last, set), next: undefined };
+}
+
 const packOf = (number: number): number => Math.floor(number / HEADS_PER_PACK);
 const invalid = (message: string, cause?: unknown) => new OriginError("CURATOR_HEAD_INVALID", message, {}, { cause });
 

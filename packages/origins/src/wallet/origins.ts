@@ -1,10 +1,13 @@
-import { type PermuteMany, prepareOrigin, SottoError } from "@sotto/protocol";
+import { type Bytes32, type PermuteMany, prepareOrigin, SottoError } from "@sotto/protocol";
 import { Lock, separateFetch, type Wallet, WalletError, type WalletNote } from "@sotto/wallet";
 import type { OriginClaim } from "../core/claim.ts";
 import { decodeClaim, encodeClaim } from "../core/claim.ts";
+import type { OriginEvidence } from "../core/evidence.ts";
 import type { OriginSet } from "../core/set.ts";
+import { parseSet } from "../core/set.ts";
 import { Book, type BookedSet } from "./book.ts";
 import { OriginError } from "./errors.ts";
+import { makeEvidence } from "./evidence.ts";
 import { Standings } from "./membership.ts";
 import { type Followed, type FollowOptions, MINIMUM_CROWD, parseFollowed, parseSetKey } from "./options.ts";
 import type { ClaimRecord, SetKey, SetRecord } from "./records.ts";
@@ -220,6 +223,40 @@ export class Origins {
       assertGoing(booked.record);
       return decodeClaim(await this.#claimOf(booked, leafIndex, false, signal));
     }, signal);
+  }
+
+  /**
+   * Evidence for one reader that the money of a payment, merge or withdrawal was in a set: the origins of all notes that it spent. Who
+   * gets it learns which transaction it is about. Keep it secret from others.
+   * @param transaction hash of the transaction, 32 bytes
+   * @throws OriginError ORIGIN_SPEND_UNKNOWN, CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID, and those of `prove`; ChainError
+   */
+  async evidence(
+    set: SetKey,
+    transaction: Bytes32,
+    { signal = this.#closing.signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<OriginEvidence> {
+    const { record, view } = this.#followedSet(set);
+    const isIt = ({ transactionHash, confirmed }: Spent) => confirmed && transactionHash === transaction;
+    const spent = spentBy(this.#wallet).find(isIt);
+    if (spent === undefined)
+      throw new OriginError(
+        "ORIGIN_SPEND_UNKNOWN",
+        `this wallet made no confirmed spend in transaction ${transaction}`,
+        {
+          transaction,
+        },
+      );
+    const claims: ClaimRecord[] = [];
+    for (const leaf of spent.leaves) {
+      await this.prove(leaf, set, { signal });
+      claims.push(this.#book.claim(record, spent.nullifiers[claims.length]!)!);
+    }
+    const { chainId, pool } = this.#wallet.pool;
+    const { curator, name } = record;
+    const parts = { set: parseSet({ chainId: Number(chainId), pool, curator, name }), url: record.url };
+    const { access } = this.#context(signal);
+    return makeEvidence(this.#wallet, access, { ...parts, newest: view!.signed, spent, claims });
   }
 
   /**

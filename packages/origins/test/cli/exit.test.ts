@@ -2,6 +2,7 @@ import { compose, EXIT, exitOf } from "@sotto/cli-kit";
 import { assert } from "chai";
 import { originCommands } from "../../src/cli.ts";
 import { ORIGIN_CLIENT_ERRORS } from "../../src/client.ts";
+import { EVIDENCE_ERRORS } from "../../src/evidence.ts";
 import { ORIGIN_ERRORS } from "../../src/wallet.ts";
 
 /** Scripts rely on them: they do not change. */
@@ -12,6 +13,9 @@ const EXITS = {
   CURATOR_MASK_FALSE: "invalid",
   CURATOR_UNREACHABLE: "network",
   CURATOR_WENT_BACK: "invalid",
+  EVIDENCE_INVALID: "invalid",
+  EVIDENCE_MALFORMED: "invalid",
+  EVIDENCE_NOT_SETTLED: "invalid",
   INVALID_OPTION: "usage",
   ORIGIN_BLOCK_UNKNOWN: "network",
   ORIGIN_CROWD_SMALL: "refused",
@@ -21,11 +25,15 @@ const EXITS = {
   ORIGIN_NOT_READY: "refused",
   ORIGIN_OPTION_INVALID: "usage",
   ORIGIN_REMOVAL_LARGE: "refused",
+  ORIGIN_SPEND_UNKNOWN: "refused",
 } as const;
 
 describe("exit codes", () => {
   it("assign an exit class to every error code of origins", () => {
-    assert.sameMembers(Object.keys({ ...ORIGIN_ERRORS, ...ORIGIN_CLIENT_ERRORS }), Object.keys(EXITS));
+    assert.sameMembers(
+      Object.keys({ ...ORIGIN_ERRORS, ...ORIGIN_CLIENT_ERRORS, ...EVIDENCE_ERRORS }),
+      Object.keys(EXITS),
+    );
     const { errors } = compose([originCommands]);
     for (const [code, exit] of Object.entries(EXITS)) assert.equal(exitOf(code, errors), EXIT[exit].code, code);
   });
