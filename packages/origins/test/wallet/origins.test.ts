@@ -155,38 +155,6 @@ describe("a wallet that follows a curator", function () {
     assert.deepEqual(standings(theirs), { 1: "set" });
   });
 
-  it("still shows the origin after a chain of payments with change, a merge and a withdrawal", async () => {
-    const payers = new Payers();
-    const wallets = [await payers.funded([9_000n, 9_000n]), await payers.wallet(), await payers.wallet()];
-    const followers = await Promise.all(wallets.map((wallet) => payers.follow(wallet)));
-    await payers.curator.acceptNew();
-    const round = async () => {
-      for (const origins of followers) await sync(origins);
-      payers.minute();
-      await payers.curator.sign();
-      for (const origins of followers) await sync(origins);
-    };
-    await round();
-    await payers.pay(wallets[0]!, wallets[1]!, 4_000n);
-    await round();
-    await payers.pay(wallets[0]!, wallets[1]!, 3_000n);
-    await round();
-    await payers.merge(wallets[1]!);
-    await round();
-    await payers.pay(wallets[1]!, wallets[2]!, 6_000n);
-    await round();
-    const account = `0x${"cc".repeat(20)}`;
-    payers.world.withdraw(await wallets[2]!.withdraw({ recipient: account, amount: 2_000n }));
-    await payers.world.append();
-    payers.minute();
-    await round();
-    const last = wallets[2]!.notes().find(({ state }) => state === "spendable")!;
-    assert.equal(last.amount, 4_000n);
-    const shown = await followers[2]!.prove(last.leafIndex, payers.set);
-    assert.equal(await payers.curator.claim(shown), "ORIGIN_NOT_SETTLED");
-    for (const origins of followers) assert.deepEqual(new Set(Object.values(standings(origins))), new Set(["set"]));
-  });
-
   it("sends the claims of one spend in one request, and those of two spends never together", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n, 6_000n, 7_000n]);
