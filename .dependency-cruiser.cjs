@@ -60,6 +60,7 @@ const allowed = {
     "groth16",
     "prover",
     "prepaid",
+    "origins",
     "wallet",
     "client",
     "resource-server",

@@ -1,20 +1,63 @@
-// `pnpm bench origins`: proving and checking that a note is in a curator's set, and proofs of payments in the same run.
+// `pnpm bench origins`: proving and checking that a note is in a curator's set, proofs of payments in the same run, and following a
+// set of a million notes.
 import { dirname } from "node:path";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
+import type { Origins } from "@sotto/origins/wallet";
 import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { LargeSet } from "./inputs/large-set.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
 
-export const about = "proving and checking an origin in one process, and the proof of a payment in the same run";
+export const about =
+  "proving and checking an origin, the proof of a payment in the same run, and following a large set";
 
 const CIRCUITS = ["origin", "payment"] as const;
 /** Each turn makes one proof of each circuit, and checks it several times. */
 const [TURNS, CHECKS] = [15, 5];
 
-/** Both circuits take turns, after a proof and a check of each that are not counted. */
+/** Leaves of the large set, how often it is followed from the start, and how many heads come after the first. */
+const [LEAVES, FOLLOWS, UPDATES] = [1_000_000, 5, 5];
+
 export async function run(print: Print): Promise<void> {
+  await measureProofs(print);
+  await measureFollowing(print);
+}
+
+/** A wallet that has scanned the chain follows a set: first everything, then one head after the other. */
+async function measureFollowing(print: Print): Promise<void> {
+  process.stderr.write(`  a set of ${LEAVES} notes\n`);
+  const set = await LargeSet.open(LEAVES);
+  const timed = async (origins: Origins): Promise<number> => {
+    const start = performance.now();
+    const { heads, problems } = await origins.sync();
+    if (heads !== 1) throw new Error("the wallet did not take the head", { cause: problems[0]?.error });
+    return performance.now() - start;
+  };
+  const figures = { sync: [] as number[], update: [] as number[], kb: [] as number[] };
+  try {
+    for (let i = 0; i < FOLLOWS; i += 1) {
+      const origins = await set.follow();
+      set.bytes = 0;
+      figures.sync.push(await timed(origins));
+      figures.kb.push(set.bytes / 1_000);
+      for (let j = 0; i === 0 && j < UPDATES; j += 1) {
+        set.accept();
+        figures.update.push(await timed(origins));
+      }
+      origins.close();
+    }
+  } finally {
+    await set.close();
+  }
+  print("origins.sync.ms", median(figures.sync), "ms");
+  print("origins.sync.kb", median(figures.kb), "kB");
+  print("origins.update.ms", median(figures.update), "ms");
+}
+
+/** Both circuits take turns, after a proof and a check of each that are not counted. */
+async function measureProofs(print: Print): Promise<void> {
   const artifacts = await loadArtifacts({ folder: dirname(dirname(artifactPaths("origin").zkey)) });
   const [prover, verifier] = [createProver(artifacts), createVerifier({ artifacts })];
   const inputs = benchInputs();

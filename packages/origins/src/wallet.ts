@@ -2,7 +2,7 @@
 export { ORIGIN_ERRORS } from "./wallet/error-definitions.ts";
 export { OriginError, type OriginErrorCode } from "./wallet/errors.ts";
 export { OPEN_SECONDS, type Standing } from "./wallet/membership.ts";
-export { type Followed, type FollowOptions, MINIMUM_CROWD } from "./wallet/options.ts";
+export { type Followed, type FollowOptions, MINIMUM_CROWD, type OriginsWallet } from "./wallet/options.ts";
 export { Origins, type OriginsOptions, REMOVAL_LIMIT, type Synced, type SyncSetsOptions } from "./wallet/origins.ts";
 export type { SetKey, StoppedRecord } from "./wallet/records.ts";
 export type { SpendState } from "./wallet/spends.ts";

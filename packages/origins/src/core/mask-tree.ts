@@ -26,7 +26,7 @@ interface OpenChunk {
   root: bigint | undefined;
   /** Its nodes from the leaves to the root, as of the last hashing; undefined if it was not hashed. */
   levels: Level[] | undefined;
-  /** Leaves whose bits changed since. */
+  /** Leaves whose bits changed since; empty if it was not hashed. */
   changed: Set<number>;
 }
 
@@ -66,7 +66,7 @@ export class MaskTree {
     if (this.has(leaf) === value) return false;
     const chunk = this.#chunk(Math.floor(leaf / CHUNK_LEAVES));
     setBit(chunk.bitmap, leaf % CHUNK_LEAVES, value);
-    chunk.changed.add(leaf % CHUNK_LEAVES);
+    if (chunk.levels !== undefined) chunk.changed.add(leaf % CHUNK_LEAVES);
     chunk.root = undefined;
     return true;
   }
@@ -100,8 +100,8 @@ export class MaskTree {
    */
   replace(index: number, bitmap: Uint8Array, root?: bigint): void {
     const chunk = this.#chunk(index);
-    for (const [byte, bits] of bitmap.entries())
-      for (let rest = bits ^ chunk.bitmap[byte]!; rest !== 0; rest &= rest - 1)
+    for (let byte = 0; chunk.levels !== undefined && byte < CHUNK_BYTES; byte += 1)
+      for (let rest = bitmap[byte]! ^ chunk.bitmap[byte]!; rest !== 0; rest &= rest - 1)
         chunk.changed.add(8 * byte + 31 - Math.clz32(rest & -rest));
     chunk.bitmap.set(bitmap);
     chunk.root = root;

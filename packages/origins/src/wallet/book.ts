@@ -4,7 +4,7 @@ import type { Store, StoreChange } from "@sotto/wallet";
 import { CHUNK_BYTES } from "../core/bitmap.ts";
 import { decodeHead, encodeHead, type SignedHead } from "../core/head.ts";
 import { decodeManifest, manifestBytes } from "../core/manifest.ts";
-import type { LeafAt } from "../core/mask-tree.ts";
+import { type LeafAt, MaskTree } from "../core/mask-tree.ts";
 import {
   asValue,
   BITMAPS,
@@ -42,6 +42,8 @@ export class Book {
   readonly #permutation: PermuteMany | undefined;
   readonly #sets = new Map<string, BookedSet>();
   readonly #claims = new Map<string, ClaimRecord>();
+  /** The chunks of each set that were hashed. */
+  readonly #hashed = new Map<string, MaskTree>();
 
   private constructor(store: Store, leafAt: LeafAt, permutation: PermuteMany | undefined) {
     this.#store = store;
@@ -137,7 +139,10 @@ export class Book {
   /** A view of a head and its files. @throws SottoError INVALID_ARGUMENT if the manifest is not that of the head */
   createView(signed: SignedHead, manifest: Uint8Array, bitmaps: readonly Uint8Array[]): SetView {
     const chunks = decodeManifest(manifest, signed.head, this.#permutation);
-    return new SetView(signed, chunks, bitmaps, this.#leafAt, this.#permutation);
+    const key = setKeyOf(signed.head);
+    const hashed = this.#hashed.get(key) ?? new MaskTree(this.#leafAt, this.#permutation);
+    this.#hashed.set(key, hashed);
+    return new SetView(signed, chunks, bitmaps, this.#leafAt, this.#permutation, hashed);
   }
 
   /** A bitmap that the wallet has. */

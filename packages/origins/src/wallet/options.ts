@@ -1,7 +1,26 @@
 import { type Address, baseUrl, isSecureUrl, parseAddress, SottoError } from "@sotto/protocol";
+import type { Wallet } from "@sotto/wallet";
 import { parseSetName } from "../core/set.ts";
 import { OriginError } from "./errors.ts";
 import type { SetKey } from "./records.ts";
+
+/** The part of a wallet that its origins use. */
+export type OriginsWallet = Pick<
+  Wallet,
+  | "chain"
+  | "confirmed"
+  | "height"
+  | "keepApart"
+  | "leafAt"
+  | "notes"
+  | "now"
+  | "pool"
+  | "proveNote"
+  | "scan"
+  | "spends"
+  | "store"
+  | "treeSizeAt"
+>;
 
 /** Least crowd without which no origin is shown, unless the owner configured another one. */
 export const MINIMUM_CROWD = 1_000;

@@ -1,5 +1,5 @@
 import { type Bytes32, type PermuteMany, prepareOrigin, SottoError } from "@sotto/protocol";
-import { Lock, separateFetch, type Wallet, WalletError, type WalletNote } from "@sotto/wallet";
+import { Lock, separateFetch, WalletError, type WalletNote } from "@sotto/wallet";
 import type { OriginClaim } from "../core/claim.ts";
 import { decodeClaim, encodeClaim } from "../core/claim.ts";
 import type { OriginEvidence } from "../core/evidence.ts";
@@ -9,7 +9,14 @@ import { Book, type BookedSet } from "./book.ts";
 import { OriginError } from "./errors.ts";
 import { makeEvidence } from "./evidence.ts";
 import { Standings } from "./membership.ts";
-import { type Followed, type FollowOptions, MINIMUM_CROWD, parseFollowed, parseSetKey } from "./options.ts";
+import {
+  type Followed,
+  type FollowOptions,
+  MINIMUM_CROWD,
+  type OriginsWallet,
+  parseFollowed,
+  parseSetKey,
+} from "./options.ts";
 import type { ClaimRecord, SetKey, SetRecord } from "./records.ts";
 import { setKeyOf } from "./records.ts";
 import { postponed, sendClaims } from "./send-claims.ts";
@@ -61,7 +68,7 @@ export interface Synced {
  * standing apart (`Wallet.keepApart`). All state is in the wallet's store, under `origins/`.
  */
 export class Origins {
-  readonly #wallet: Wallet;
+  readonly #wallet: OriginsWallet;
   readonly #book: Book;
   readonly #options: OriginsOptions;
   readonly #syncing = new Lock();
@@ -72,7 +79,7 @@ export class Origins {
   #standings: Standings | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  private constructor(wallet: Wallet, book: Book, options: OriginsOptions) {
+  private constructor(wallet: OriginsWallet, book: Book, options: OriginsOptions) {
     this.#wallet = wallet;
     this.#book = book;
     this.#options = options;
@@ -80,7 +87,7 @@ export class Origins {
   }
 
   /** Opens the sets that the wallet follows. @throws WalletError STORE_DAMAGED */
-  static async open(wallet: Wallet, options: OriginsOptions = {}): Promise<Origins> {
+  static async open(wallet: OriginsWallet, options: OriginsOptions = {}): Promise<Origins> {
     return new Origins(wallet, await Book.open(wallet.store, leavesOf(wallet), options.permutation), options);
   }
 

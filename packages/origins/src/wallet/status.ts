@@ -1,7 +1,8 @@
-import type { Wallet, WalletNote } from "@sotto/wallet";
+import type { WalletNote } from "@sotto/wallet";
 import type { WireHead } from "../core/head.ts";
 import type { Book, BookedSet } from "./book.ts";
 import { type Standing, Standings } from "./membership.ts";
+import type { OriginsWallet } from "./options.ts";
 import type { SetKey, StoppedRecord } from "./records.ts";
 import { type SpendState, spentBy, stateOf } from "./spends.ts";
 
@@ -45,7 +46,13 @@ export interface FollowedStatus extends SetKey {
   readonly spends: Readonly<Record<SpendState, number>>;
 }
 
-export function statusOf(wallet: Wallet, book: Book, set: BookedSet, crowd: number, problem: unknown): FollowedStatus {
+export function statusOf(
+  wallet: OriginsWallet,
+  book: Book,
+  set: BookedSet,
+  crowd: number,
+  problem: unknown,
+): FollowedStatus {
   const { record, view } = set;
   const { curator, name, url, mirrors, minimumCrowd, asked, stopped } = record;
   const standings = new Standings(wallet, book);

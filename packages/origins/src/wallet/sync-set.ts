@@ -1,6 +1,5 @@
 // Takes the newest head of a set, if everything about it is right.
 import { SottoError } from "@sotto/protocol";
-import type { Wallet } from "@sotto/wallet";
 import { assertBitmap, CHUNK_BYTES } from "../core/bitmap.ts";
 import { encodeHead, headDigest, type SignedHead } from "../core/head.ts";
 import { decodeManifest, manifestBytes } from "../core/manifest.ts";
@@ -10,6 +9,7 @@ import type { Book } from "./book.ts";
 import { type Download, downloadHashed } from "./download.ts";
 import { OriginError } from "./errors.ts";
 import { Equivocation, readHeads } from "./heads.ts";
+import type { OriginsWallet } from "./options.ts";
 import type { ClaimRecord, SetKey, SetRecord, StoppedRecord } from "./records.ts";
 import { chunkOf, type SetView } from "./view.ts";
 
@@ -26,7 +26,7 @@ export interface RemovalLimit {
 
 /** What syncing a set needs. */
 export interface SyncContext {
-  readonly wallet: Wallet;
+  readonly wallet: OriginsWallet;
   readonly book: Book;
   readonly access: Download;
   readonly removals: RemovalLimit;
@@ -63,7 +63,7 @@ export function assertGoing({ stopped }: SetRecord): void {
 }
 
 /** @returns false if the wallet has not confirmed the block yet @throws OriginError ORIGIN_BLOCK_UNKNOWN, CURATOR_HEAD_INVALID */
-async function isOnChain(wallet: Wallet, { head }: SignedHead): Promise<boolean> {
+async function isOnChain(wallet: OriginsWallet, { head }: SignedHead): Promise<boolean> {
   if (head.time * 1000 > wallet.now() + MAX_AHEAD_MS)
     throw new OriginError(
       "CURATOR_HEAD_INVALID",

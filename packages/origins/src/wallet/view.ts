@@ -12,11 +12,13 @@ export class SetView {
   readonly #tree: MaskTree;
   readonly #leafAt: LeafAt;
   readonly #permutation: PermuteMany | undefined;
+  readonly #hashed: MaskTree;
   #members: number | undefined;
 
   /**
    * @param chunks those of the head's manifest, compared with its mask root
    * @param bitmaps their bitmaps, compared with the hashes of the chunks
+   * @param hashed a tree in which the views of a set hash chunks, one after the other: only what changed is hashed again
    */
   constructor(
     signed: SignedHead,
@@ -24,12 +26,14 @@ export class SetView {
     bitmaps: readonly Uint8Array[],
     leafAt: LeafAt,
     permutation?: PermuteMany,
+    hashed: MaskTree = new MaskTree(leafAt, permutation),
   ) {
     this.signed = signed;
     this.chunks = chunks;
     this.bitmaps = bitmaps;
     this.#leafAt = leafAt;
     this.#permutation = permutation;
+    this.#hashed = hashed;
     this.#tree = new MaskTree(leafAt, permutation);
     for (const [i, { root }] of chunks.entries()) this.#tree.replace(i, bitmaps[i]!, root);
   }
@@ -52,9 +56,11 @@ export class SetView {
 
   /** Whether the root that the manifest lists for a chunk is that of its bitmap and the pool's leaves. */
   isTrue(chunk: number): boolean {
-    const tree = new MaskTree(this.#leafAt, this.#permutation);
-    tree.replace(chunk, this.bitmaps[chunk]!);
-    return tree.chunkRoot(chunk) === this.chunks[chunk]!.root;
+    // After a reorganization, a leaf may be another one than when it was hashed: before a curator is convicted, all is hashed.
+    return [this.#hashed, new MaskTree(this.#leafAt, this.#permutation)].some((tree) => {
+      tree.replace(chunk, this.bitmaps[chunk]!);
+      return tree.chunkRoot(chunk) === this.chunks[chunk]!.root;
+    });
   }
 
   /** Number of leaves that an earlier view has and this one has not. */

@@ -1,4 +1,4 @@
-// The promise of origins: who gets money through many hands can still show where it comes from.
+// Money that came through many hands can still show where it comes from.
 import { decodeEvent } from "@sotto/chain";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { POOL } from "@sotto/test-chain/pool";
