@@ -44,7 +44,7 @@ async function useWallet(wallet: WalletPage): Promise<void> {
 /** Waits for payments made by the traffic of `npm run dev`. */
 async function waitForOthers(dev: Dev): Promise<void> {
   await eventually(async () => {
-    const counts = [...dev.output().matchAll(/(\d+) payments, /g)];
+    const counts = [...dev.output().matchAll(/(\d+) paid requests?, /g)];
     return Number(counts.at(-1)?.[1] ?? 0) >= OTHERS;
   });
 }
