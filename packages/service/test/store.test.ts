@@ -51,6 +51,7 @@ describe("a store of a service without extensions", () => {
       "0004-listings",
       "0005-prepaid",
       "0006-roots",
+      "origins-0001",
       "prepaid-0002",
     ]);
     rmSync(folder, { recursive: true });
