@@ -104,7 +104,7 @@ const allowed = {
   web: ["protocol", "chain", "prover", "wallet", "client", "prepaid", "origins"],
   "cli-kit": ["protocol", "chain", "prover", "wallet", "client"],
   cli: ["protocol", "client", "cli-kit", "prepaid", "origins", "mpp"],
-  mcp: ["protocol", "wallet", "client", "prepaid", "mpp", "cli-kit", "resource-server"],
+  mcp: ["protocol", "wallet", "client", "prepaid", "mpp", "origins", "cli-kit", "resource-server"],
   "create-sotto": ["protocol"],
   "verifier-service": ["protocol", "chain", "groth16", "prover", "database", "server"],
   service: ["protocol", "server", "verifier-service", "phone-registry", "prepaid", "origins"],

@@ -1,13 +1,11 @@
 // Those who ask for an origin: a resource server, a service with a policy, and wallets that pay both, on a real chain.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
 import { wrapFetch } from "@sotto/client";
 import { startDeployedNode } from "@sotto/local/chain/node";
 import { showOrigins } from "@sotto/origins/client";
 import { origins, type ShownSet } from "@sotto/origins/server";
 import { Origins } from "@sotto/origins/wallet";
-import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
 import type { PaywallEvent } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
@@ -15,44 +13,22 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { type Merchant, openMerchant } from "@sotto/test-world/merchant";
-import { TrapdoorProver } from "@sotto/test-world/trapdoor-prover";
+import { OriginProver } from "@sotto/test-world/origin-prover";
 import { ARTIFACTS, accountOf, closeWorld, createWorld, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { MemoryCurator } from "../../packages/origins/test/support/memory-curator.ts";
+import { type ServedCurator, serveCurator } from "../../packages/origins/test/support/served-curator.ts";
 
 const artifacts = await loadArtifacts({ folder: ARTIFACTS });
-const real = createProver(artifacts);
 const verifier = createVerifier({ artifacts });
 const ORIGIN = "https://data.example";
-
-/** Proves origins, and forges payments in milliseconds. */
-class OriginProver extends TrapdoorProver {
-  override async prove(...[circuit, input]: Parameters<TrapdoorProver["prove"]>) {
-    return circuit === "origin" ? real.prove(circuit, input) : super.prove(circuit, input);
-  }
-}
-
-/** The web server of a curator, with its files and its endpoint. */
-async function serveCurator(of: () => MemoryCurator): Promise<{ readonly url: string; readonly server: Server }> {
-  const base = "http://curator.local";
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
-    const { method = "GET", url = "/" } = request;
-    const answer = await of().fetch(base)(base + url, { method, ...(body.length > 0 && { body }) });
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
-}
 
 describe("those who ask for an origin", function () {
   slow(this, "a chain, a service and real proofs");
   let world: World;
   let curator: MemoryCurator;
-  let site: Awaited<ReturnType<typeof serveCurator>>;
+  let site: ServedCurator;
   /** Whose payments must show an origin at the service, and who only asks. */
   let strict: Merchant;
   let asking: Merchant;
@@ -63,7 +39,7 @@ describe("those who ask for an origin", function () {
     const { chainId, pool } = node.deployment;
     const chain = connectChain({ urls: [node.url], chainId: BigInt(chainId) });
     curator = new MemoryCurator({ chain, pool, verify: (claim) => verifyOrigin(verifier, claim) });
-    site = await serveCurator(() => curator);
+    site = await serveCurator(curator);
     const account = accountOf(7);
     const required = { curator: site.url, key: curator.curator, name: curator.name, recipients: [account.address] };
     world = await createWorld(node, { SOTTO_ORIGINS: JSON.stringify([required]) });
@@ -71,8 +47,7 @@ describe("those who ask for an origin", function () {
     asking = await openMerchant(world);
   });
   after(async () => {
-    site.server.close();
-    real.close();
+    site.close();
     await closeWorld();
   });
 

@@ -4,6 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type Agent, type AgentOptions, parseAgent } from "./agent/agent.ts";
 import { Once } from "./agent/once.ts";
 import { registerFetchPaid } from "./tools/fetch-paid.ts";
+import { registerOrigins } from "./tools/origins.ts";
 import { registerPayPhone } from "./tools/pay-phone.ts";
 import { registerResources } from "./tools/resources.ts";
 import { registerWalletTools } from "./tools/wallet-tools.ts";
@@ -26,6 +27,7 @@ export function createServers(options: AgentOptions): () => McpServer {
     const mcp = new McpServer({ name: "sotto", title: "sotto", version: VERSION }, { instructions: INSTRUCTIONS });
     registerFetchPaid(mcp, agent, once, randomUUID());
     registerWalletTools(mcp, agent);
+    registerOrigins(mcp, agent);
     if (agent.registry !== undefined) registerPayPhone(mcp, agent, agent.registry, once);
     registerResources(mcp, agent);
     return mcp;

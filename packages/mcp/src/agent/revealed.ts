@@ -12,15 +12,31 @@ const NETWORK = "this machine's network address";
 
 const PREPAID = "the price, and a prepaid token, which cannot be linked to its purchase or to other tokens";
 
-export const toMerchant = (who: string, paid: boolean, token = false): Revealed => {
+/** A curator's set of which a payment showed that its money comes from it. */
+interface ShownSet {
+  readonly curator: string;
+  readonly name: string;
+}
+
+const originOf = (shown: readonly ShownSet[]): string[] =>
+  shown.map(({ curator, name }) => `that the money comes from the set ${name} of the curator ${curator}`);
+
+export const toMerchant = (who: string, paid: boolean, token = false, shown: readonly ShownSet[] = []): Revealed => {
   const price = token ? PREPAID : "the price, and that it was paid";
-  return { to: "merchant", who, what: ["the request (URL, method, headers, body)", NETWORK, ...(paid ? [price] : [])] };
+  const request = ["the request (URL, method, headers, body)", NETWORK];
+  return { to: "merchant", who, what: [...request, ...(paid ? [price] : []), ...originOf(shown)] };
 };
 
-export const toService = (who: string): Revealed => ({
+export const toService = (who: string, shown: readonly ShownSet[] = []): Revealed => ({
   to: "service",
   who,
-  what: ["the recipient's wallet and shielded address", "the resource", "the amount, within 10 percent", NETWORK],
+  what: [
+    "the recipient's wallet and shielded address",
+    "the resource",
+    "the amount, within 10 percent",
+    NETWORK,
+    ...originOf(shown),
+  ],
 });
 
 export const toChain = (who: string): Revealed => ({

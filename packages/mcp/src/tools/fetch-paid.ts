@@ -3,6 +3,8 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { assertSpendable, type Offer, privatePayment, quotePayment, wrapFetch } from "@sotto/client";
 import { mpp } from "@sotto/mpp/client";
+import { ORIGIN_HEADER, shownSets } from "@sotto/origins/client";
+import { Origins } from "@sotto/origins/wallet";
 import { prepaid } from "@sotto/prepaid/client";
 import { quoted, requestedUrl, SottoError } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
@@ -33,7 +35,15 @@ const QUOTE = z.object({
   would_reveal: z.array(REVEALED),
 });
 
-const OUTPUT = { ...PAYING, response: RESPONSE.nullable(), quote: QUOTE.nullable() };
+const OUTPUT = {
+  ...PAYING,
+  origins: z
+    .array(z.object({ curator: z.string(), name: z.string() }))
+    .nullable()
+    .describe("curators' sets of which the payment showed that its money comes from them; null if it showed none"),
+  response: RESPONSE.nullable(),
+  quote: QUOTE.nullable(),
+};
 const OUTPUT_OBJECT = z.object(OUTPUT);
 type Output = z.infer<typeof OUTPUT_OBJECT>;
 
@@ -69,7 +79,7 @@ export function registerFetchPaid(mcp: McpServer, agent: Agent, once: Once<CallT
         if (args.quote_only === true) return await fetchPaid(mcp, agent, args, extra);
         return await once.run(`${TOOL} ${name}`, hash(args), () => fetchPaid(mcp, agent, args, extra));
       } catch (error) {
-        return refusedCall(agent, error, { response: null, quote: null });
+        return refusedCall(agent, error, { origins: null, response: null, quote: null });
       }
     },
   );
@@ -102,6 +112,8 @@ interface State {
   /** Hosts that redirects led to. */
   readonly redirected: Set<string>;
   registry: boolean;
+  /** What the payment showed of its origin: the value of ORIGIN_HEADER. */
+  origin?: string;
   delivered?: Delivered;
 }
 
@@ -164,6 +176,8 @@ const sender =
   (send: typeof fetch, call: PayingCall, state: State): typeof fetch =>
   async (input, init) => {
     state.asked = true;
+    const origin = new Headers(init?.headers).get(ORIGIN_HEADER);
+    if (origin !== null) state.origin = origin;
     try {
       const response = await send(input, init);
       if (response.redirected) state.redirected.add(new URL(response.url).host);
@@ -273,11 +287,12 @@ async function report(
   facts: Partial<Output> & Pick<Output, "outcome">,
 ): Promise<CallToolResult> {
   const { paid } = call;
+  const shown = wallet === undefined || state.origin === undefined ? [] : await shownOrigins(wallet, state.origin);
   const revealed = [
-    ...(state.asked && url !== undefined ? [toMerchant(url.host, call.shown, call.token !== undefined)] : []),
+    ...(state.asked && url !== undefined ? [toMerchant(url.host, call.shown, call.token !== undefined, shown)] : []),
     ...[...state.redirected].filter((host) => host !== url?.host).map((host) => toMerchant(host, false)),
     ...(state.registry && agent.registry !== undefined ? [toRegistry(agent.registry)] : []),
-    ...(call.atService && agent.service !== undefined ? [toService(agent.service)] : []),
+    ...(call.atService && agent.service !== undefined ? [toService(agent.service, shown)] : []),
     ...(call.atService && wallet !== undefined ? [chainOf(wallet)] : []),
   ];
   const output: Output = {
@@ -287,6 +302,7 @@ async function report(
     transaction: paid?.transaction ?? null,
     receipt: paid === undefined || wallet === undefined ? null : receiptOf(wallet, paid.transaction),
     revealed,
+    origins: shown.length === 0 ? null : shown,
     limits:
       wallet === undefined
         ? null
@@ -301,6 +317,15 @@ async function report(
     structuredContent: output,
     ...(output.outcome === "failed" ? { isError: true } : {}),
   };
+}
+
+async function shownOrigins(wallet: Wallet, header: string): Promise<{ curator: string; name: string }[]> {
+  const origins = await Origins.open(wallet);
+  try {
+    return shownSets(origins, header).map(({ curator, name }) => ({ curator, name: quoted(name, 32) }));
+  } finally {
+    origins.close();
+  }
 }
 
 const receiptOf = (wallet: Wallet, transaction: string): string | null =>

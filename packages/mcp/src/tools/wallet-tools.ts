@@ -1,27 +1,16 @@
 // The tools that spend nothing: balance, history, receive.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { chargeEntries, listCharges, listPrepaid } from "@sotto/prepaid/client";
 import { quoted } from "@sotto/protocol";
 import { type ChargeEntry, oldestFirst, type PaymentEntry } from "@sotto/wallet/receipts";
 import { z } from "zod";
-import { type Agent, reported } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import { limitsLeft, type NamedLeft, namedLeft } from "../agent/limits.ts";
 import { AMOUNT, amountOf, inWords, type Token } from "../agent/token.ts";
 import { AgentError } from "../errors.ts";
 import { strictArguments } from "../strict-arguments.ts";
+import { answered, READ_ONLY } from "./answered.ts";
 import { LIMITS_LEFT, limitsInWords } from "./outcome.ts";
-
-const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
-
-async function answered(agent: Agent, action: () => Promise<CallToolResult>): Promise<CallToolResult> {
-  try {
-    return await action();
-  } catch (error) {
-    const { code, message } = reported(error, agent);
-    return { isError: true, content: [{ type: "text", text: `Failed: ${code}: ${message}.` }] };
-  }
-}
 
 const NAMED_LEFT = z.object({ name: z.string(), limit: AMOUNT, left: AMOUNT }) satisfies z.ZodType<NamedLeft>;
 

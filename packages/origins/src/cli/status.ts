@@ -1,21 +1,15 @@
 import { amountFields, type Command, type Config, counted, listed, money, printable, withWallet } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
-import type { FollowedStatus, Standing } from "../wallet.ts";
+import { type FollowedStatus, reasonOf, STANDING_REASONS, type Standing } from "../wallet.ts";
 import { withOrigins } from "./open.ts";
 
-/** What a standing means, for people. */
-const WHY: Readonly<Record<string, string>> = {
-  confirmations: "its block needs more confirmations",
-  head: "the curator's next head decides",
-  claim: "`sotto origin sync` sends the claim of the payment that made it",
-  judgement: "the curator has not judged the deposit yet",
-  sender: "its payer has not shown an origin yet",
-  refused: "the curator does not accept the deposit",
-  unclaimed: "its payer showed no origin",
-  spent: "the payment that made it has no origin",
-};
+/** What a reason means, with the command that changes it. */
+const WHY = { ...STANDING_REASONS, claim: "`sotto origin sync` sends the claim of the payment that made it" };
 
-const whyOf = (standing: Standing): string | undefined => ("why" in standing ? standing.why : undefined);
+const inWords = (standing: Standing): string => {
+  const why = reasonOf(standing);
+  return why === undefined ? "" : WHY[why];
+};
 
 /** A set in the output of `--json`. */
 export const statusFields = (status: FollowedStatus, config: Pick<Config, "decimals">) => {
@@ -31,7 +25,7 @@ export const statusFields = (status: FollowedStatus, config: Pick<Config, "decim
       ...amountFields(note.amount, config),
       state: note.state,
       in: standing.in,
-      why: whyOf(standing) ?? null,
+      why: reasonOf(standing) ?? null,
     })),
   };
 };
@@ -56,7 +50,7 @@ export function statusText(status: FollowedStatus, config?: Pick<Config, "decima
     String(note.leafIndex),
     money(note.amount, config),
     standing.in === "set" ? "in the set" : standing.in,
-    WHY[whyOf(standing) ?? ""] ?? "",
+    inWords(standing),
   ]);
   return [...lines, ...listed(rows, "").map((row) => `  ${row}`)];
 }

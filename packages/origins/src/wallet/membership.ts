@@ -30,6 +30,25 @@ export type Standing =
       readonly why: "refused" | "unclaimed" | "spent";
     };
 
+/** Why a note waits, or is outside. */
+export type StandingReason = Extract<Standing, { readonly why: string }>["why"];
+
+/** What each reason means, for people. */
+export const STANDING_REASONS: Readonly<Record<StandingReason, string>> = {
+  confirmations: "its block needs more confirmations",
+  head: "the curator's next head decides",
+  claim: "the claim of the payment that made it is not sent yet",
+  judgement: "the curator has not judged the deposit yet",
+  sender: "its payer has not shown an origin yet",
+  refused: "the curator does not accept the deposit",
+  unclaimed: "its payer showed no origin",
+  spent: "the payment that made it has no origin",
+};
+
+/** The reason of a standing; undefined for a note in the set. */
+export const reasonOf = (standing: Standing): StandingReason | undefined =>
+  "why" in standing ? standing.why : undefined;
+
 /** The standings of a wallet's notes as of the last scan. */
 export class Standings {
   readonly #wallet: Pick<Wallet, "confirmed">;

@@ -218,6 +218,15 @@ export class Origins {
     return view?.has(leafIndex) === true && this.crowd(set) >= record.minimumCrowd;
   }
 
+  /** The followed sets in which one of the wallet's notes was proved to be, with one of these mask roots. */
+  setsWith(maskRoots: readonly bigint[]): SetKey[] {
+    const isProved = ({ record }: BookedSet) =>
+      this.#book.claimsOf(record).some(({ maskRoot }) => maskRoots.includes(BigInt(maskRoot)));
+    return this.#followed()
+      .filter(isProved)
+      .map(({ record: { curator, name } }) => ({ curator, name }));
+  }
+
   /**
    * The origin of a note in a set. It is stored before it is returned; later calls return the same, so that nobody ever sees two roots
    * for one nullifier.

@@ -1,0 +1,115 @@
+// The tool `origins`: what an agent sees of the sets that the wallet's owner follows.
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { connectChain } from "@sotto/chain";
+import { Origins } from "@sotto/origins/wallet";
+import { slow } from "@sotto/test-kit/slow";
+import { fund, payerWith, type World } from "@sotto/test-world/wallets";
+import type { Wallet } from "@sotto/wallet";
+import { expect } from "chai";
+import { MemoryCurator } from "../../packages/origins/test/support/memory-curator.ts";
+import { type ServedCurator, serveCurator } from "../../packages/origins/test/support/served-curator.ts";
+import { call, openAgent } from "./support/agent.ts";
+import { openMcpWorld } from "./support/world.ts";
+
+const usdc = (amount: string, decimal: string) => ({ amount, decimal, token: "USDC" });
+
+describe("origins: what an agent sees of the money's origins", function () {
+  slow(this, "a chain and a service");
+  let world: World;
+  let wallet: Wallet;
+  let curator: MemoryCurator;
+  let site: ServedCurator;
+  let agent: Client;
+
+  before(async () => {
+    world = await openMcpWorld();
+    wallet = await payerWith(world, [300_000n, 200_000n]);
+    const chain = connectChain({ urls: [world.node.url], chainId: BigInt(world.chainId) });
+    curator = new MemoryCurator({ chain, pool: world.pool });
+    site = await serveCurator(curator);
+    agent = await openAgent(world, wallet);
+  });
+  after(async () => {
+    await agent?.close();
+    site?.close();
+  });
+
+  const origins = async () => {
+    const { result, text } = await call(agent, "origins");
+    return { ...(result.structuredContent as { sets: readonly Record<string, unknown>[] }), text };
+  };
+  /** What the owner does with `sotto origin`. */
+  const asOwner = async (action: (following: Origins) => Promise<unknown>) => {
+    const following = await Origins.open(wallet);
+    await action(following);
+    following.close();
+  };
+
+  it("says so if the owner follows no set", async () => {
+    expect(await origins()).to.deep.equal({ sets: [], text: "The wallet follows no set." });
+  });
+
+  it("shows head, crowd, and how much money is in the set, waits, and why", async () => {
+    const set = { curator: curator.curator, name: curator.name, url: site.url };
+    await asOwner((following) => following.follow(set));
+    const [unread] = (await origins()).sets;
+    expect(unread).to.deep.include({
+      ...set,
+      head: null,
+      crowd: 0,
+      minimum_crowd: 1_000,
+      stopped: null,
+      removal: null,
+    });
+
+    await curator.acceptNew();
+    await fund(world, wallet, [50_000n]);
+    await asOwner(async (following) => following.sync());
+    const asked = site.asked.length;
+    const { sets, text } = await origins();
+    const { head, url: _, ...rest } = sets[0]!;
+    const { number, notes } = head as Record<string, unknown>;
+    expect([number, notes]).to.deep.equal([0, 2]);
+    expect(rest).to.deep.equal({
+      ...{ curator: curator.curator, name: curator.name, crowd: 2, minimum_crowd: 1_000 },
+      ...{ in_set: usdc("500000", "0.5"), waiting: usdc("50000", "0.05"), outside: usdc("0", "0") },
+      reasons: [{ why: "head", in: "waiting", amount: usdc("50000", "0.05"), notes: 1 }],
+      ...{ payments_to_claim: 0, removal: null, stopped: null },
+    });
+    expect(text).to.match(
+      new RegExp(
+        `^The set clean of ${curator.curator}: head 0, \\d+ s old, 2 notes; crowd 2, below the minimum of 1000: nothing is shown\\.\n` +
+          "In the set: 0\\.5 USDC\\. Waiting: 0\\.05 USDC\\. Outside: 0 USDC\\.\n" +
+          "0\\.05 USDC waits: the curator's next head decides\\.$",
+      ),
+    );
+    expect(site.asked, "the tool asks no curator").to.have.length(asked);
+  });
+
+  it("shows that a curator was stopped, and why", async () => {
+    const twin = new MemoryCurator({
+      chain: connectChain({ urls: [world.node.url], chainId: BigInt(world.chainId) }),
+      ...{ pool: world.pool, secret: curator.secret },
+    });
+    await twin.read();
+    await twin.sign();
+    const following = await Origins.open(wallet, { fetch: twin.fetch(site.url) });
+    await following.sync();
+    following.close();
+    const { sets, text } = await origins();
+    expect(sets[0]!["stopped"]).to.match(/^CURATOR_EQUIVOCATED: the curator /);
+    expect(text).to.include("The wallet no longer believes this curator: CURATOR_EQUIVOCATED");
+  });
+
+  it("takes no argument, and no tool follows or unfollows a curator", async () => {
+    const refused = await agent.callTool({ name: "origins", arguments: { follow: site.url } });
+    expect(refused.isError).to.equal(true);
+    const { tools } = await agent.listTools();
+    expect(tools.map(({ name }) => name).toSorted()).to.deep.equal([
+      ...["balance", "fetch_paid", "history", "origins", "receive"],
+    ]);
+    const tool = tools.find(({ name }) => name === "origins")!;
+    expect(tool.annotations).to.include({ readOnlyHint: true, openWorldHint: false });
+    expect(tool.description).to.include("No tool follows or unfollows a curator: only the owner does");
+  });
+});
