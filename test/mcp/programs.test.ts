@@ -2,11 +2,13 @@
 // HTTP.
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createServers, type RunningHttp, SharedWallet, serveHttp } from "@sotto/mcp";
+import { Origins } from "@sotto/origins/wallet";
 import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -14,7 +16,7 @@ import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { SmallServer } from "@sotto/test-world/small-server";
-import { openWallet, type World } from "@sotto/test-world/wallets";
+import { accountOf, openWallet, type World } from "@sotto/test-world/wallets";
 import { expect } from "chai";
 import { approves, call, clientWith } from "./support/agent.ts";
 import { BIN, TestHome } from "./support/home.ts";
@@ -100,6 +102,32 @@ describe("sotto-mcp", function () {
     expect((await call(client, "fetch_paid", { url: `${server.url}/second` })).text).to.include("sold /second");
     expect(existsSync(cache), "the program downloaded them again").to.equal(false);
     await client.close();
+  });
+
+  describe("with a wallet that follows a set", () => {
+    const asked: string[] = [];
+    const curator = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(404).end();
+    });
+    before(async () => {
+      await new Promise<void>((resolve) => curator.listen(0, "127.0.0.1", resolve));
+      const { port } = curator.address() as AddressInfo;
+      const wallet = await openHome();
+      const following = await Origins.open(wallet);
+      const set = { curator: accountOf(9).address, name: "clean", url: `http://127.0.0.1:${port}` };
+      await following.follow(set);
+      following.close();
+      await wallet.close();
+    });
+    after(() => curator.close());
+
+    it("takes new heads of the set when a tool is called, as the commands do", async () => {
+      const { client } = await start();
+      expect((await call(client, "fetch_paid", { url: `${server.url}/followed` })).text).to.include("sold /followed");
+      await client.close();
+      expect(asked).to.include("GET /head.json");
+    });
   });
 
   describe("with a node that does not answer", () => {

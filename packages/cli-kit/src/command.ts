@@ -1,9 +1,10 @@
-import type { PayingAttachment, PayingMethod } from "@sotto/client";
+import type { PayingMethod } from "@sotto/client";
 import type { ErrorTable } from "@sotto/protocol";
 import type { Wallet, WalletProver } from "@sotto/wallet";
 import type { ChargeEntry } from "@sotto/wallet/receipts";
 import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
+import type { Attend } from "./home/attend.ts";
 import type { Home } from "./home/home.ts";
 
 /** What a command runs with. */
@@ -49,17 +50,6 @@ export interface Command {
  * @param decimals the decimals of the token, 0 to 77
  */
 export type Charges = (wallet: Wallet, decimals: number) => Promise<readonly ChargeEntry[]>;
-
-/** What a set of commands adds to a wallet while a command spends. */
-export interface Attended {
-  /** What `pay` and `request` show beside their payments. */
-  readonly attachments: readonly PayingAttachment[];
-  /** Called before the wallet is closed. */
-  end(): Promise<void>;
-}
-
-/** Called when a command that spends has opened the wallet, and before it acts. It must not take long. */
-export type Attend = (wallet: Wallet, context: Context) => Promise<Attended>;
 
 /** Commands that belong together, and what comes with them: their errors, ways to pay and charges. */
 export interface CommandSet {

@@ -2,6 +2,7 @@
 export { inTokens } from "./explain.ts";
 export { amountFields, money } from "./format.ts";
 export { nearest } from "./frame/nearest.ts";
+export { type Attend, type Attended, attendTo } from "./home/attend.ts";
 export { AGENT_TOOLS, type AgentTool, type Config, isAgentTool, readConfig, type WalletLimits } from "./home/config.ts";
 export { readKeyFile } from "./home/files.ts";
 export { Home } from "./home/home.ts";

@@ -1,5 +1,5 @@
 export { agrees, canAsk } from "./ask.ts";
-export type { Attend, Attended, Charges, Command, CommandSet, Context, Program } from "./command.ts";
+export type { Charges, Command, CommandSet, Context, Program } from "./command.ts";
 export { compose } from "./compose.ts";
 export { createDirectPayment, type DirectPaymentRecord, payDirectly } from "./direct-payment.ts";
 export { CLI_ERRORS } from "./error-definitions.ts";
@@ -17,6 +17,7 @@ export {
   type Streams,
 } from "./frame/output.ts";
 export { ACCOUNT_OPTIONS, readAccount } from "./home/account.ts";
+export type { Attend, Attended } from "./home/attend.ts";
 export { type Config, readConfig, type WalletLimits } from "./home/config.ts";
 export { readKeyFile, readText, writePrivate } from "./home/files.ts";
 export { loadHomeArtifacts } from "./home/open.ts";

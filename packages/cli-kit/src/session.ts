@@ -1,9 +1,10 @@
 import type { PayingAttachment } from "@sotto/client";
 import type { ArtifactProgress } from "@sotto/prover";
 import { type Chain, SottoService, type Wallet } from "@sotto/wallet";
-import type { Attended, Context } from "./command.ts";
+import type { Context } from "./command.ts";
 import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
+import { type Attended, attendTo } from "./home/attend.ts";
 import { type Config, readConfig } from "./home/config.ts";
 import { assertArtifacts, chainOf, openHomeWallet } from "./home/open.ts";
 
@@ -41,7 +42,15 @@ export async function withWallet<T>(
   if (spending) assertArtifacts(config);
   const chain = chainOf(config, context.signal);
   let wallet: Wallet | undefined;
-  const attended: Attended[] = [];
+  let attended: Attended | undefined;
+  const close = async () => {
+    try {
+      await attended?.end();
+    } finally {
+      await wallet?.close();
+    }
+  };
+  let result: T;
   try {
     wallet = await openHomeWallet(home, config, {
       environment,
@@ -51,15 +60,15 @@ export async function withWallet<T>(
       onDownload: (progress) => output.progress(describeDownload(progress)),
       onCacheError: ({ message }) => output.note(message),
     });
-    for (const attend of spending ? context.program.attends : []) attended.push(await attend(wallet, context));
-    const attachments = attended.flatMap((each) => each.attachments);
-    return await action({ context, config, chain, wallet, attachments });
+    attended = await attendTo(wallet, spending ? context.program.attends : []);
+    result = await action({ context, config, chain, wallet, attachments: attended.attachments });
   } catch (error) {
+    // What fails at the end must not hide the error of the command.
+    await close().catch(() => undefined);
     throw explain(error, config, context.program.errors);
-  } finally {
-    for (const each of attended) await each.end();
-    await wallet?.close();
   }
+  await close();
+  return result;
 }
 
 function describeDownload({ circuit, kind, received, total }: ArtifactProgress): string {

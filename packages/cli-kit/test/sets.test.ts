@@ -219,6 +219,36 @@ describe("a set of commands", () => {
     });
   });
 
+  describe("that attends to wallets that spend", () => {
+    let node: ScriptedNode;
+    before(async () => {
+      node = await startPaidNode(home.words, Date.UTC(2026, 9, 2) / 1000);
+      home.write("home/config.json", JSON.stringify({ ...DEAD_CONFIG, rpc: node.url }));
+    });
+    after(() => node.close());
+
+    it("cannot hide the command's error or keep the wallet open if its end fails", async () => {
+      const ended: string[] = [];
+      const attending = (name: string, end: () => Promise<void>): CommandSet => ({
+        ...{ name, groups: [] },
+        attend: async () => ({
+          attachments: [],
+          end: async () => {
+            ended.push(name);
+            await end();
+          },
+        }),
+      });
+      const fails = () => Promise.reject(new SottoError("PASSWORD_GONE", "forgotten"));
+      const sets = [attending("one", fails), attending("two", async () => undefined)];
+      for (let times = 1; times <= 2; times += 1) {
+        const { stderr } = await sotto(sets, "merge", "--wait", "0");
+        expect(stderr).to.match(/^sotto: FUNDS_NOT_READY/);
+        expect(ended).to.deep.equal(Array.from({ length: times }, () => ["one", "two"]).flat());
+      }
+    });
+  });
+
   it("can list the same way to pay as another set, such as the private payment", () => {
     const [first, second] = [password("mellon"), { ...password("mellon"), name: "other" }];
     const sets = [first, second].map((method) => ({ ...PASSWORDS, methods: [privatePayment, method] }));

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli-kit/home";
+import { attendTo, Home, openHomeProver, openHomeWallet, readConfig, readKeyFile } from "@sotto/cli-kit/home";
+import { originCommands } from "@sotto/origins/cli";
 import { quoted } from "@sotto/protocol";
 import { type Wallet, WalletError } from "@sotto/wallet";
 import { searchInBackground } from "./agent/background-search.ts";
@@ -44,6 +45,9 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const satisfies NonNullable<ParseArgsConfig["options"]>;
 
+/** What attends to the wallet, as in the program `sotto`. */
+const ATTENDS = [originCommands].flatMap(({ attend }) => attend ?? []);
+
 /** How long the wallet stays open after a call, ms. The command line waits two seconds for it. */
 const IDLE_MS = 1_000;
 /** Maximum attempts to open a wallet that another program has open; each takes at least two seconds. */
@@ -69,7 +73,12 @@ export async function run(args: readonly string[], { environment, signal }: RunO
   // One for all openings of the wallet: its keys are prepared for the first payment only.
   const prover = await openHomeProver(home, config, { onCacheError: logError });
   const open = (opening: AbortSignal) => openHomeWallet(home, config, { environment, prover, signal: opening });
-  const shared = new SharedWallet((opening) => whenFree(open, opening), IDLE_MS, logError);
+  const shared = new SharedWallet(
+    (opening) => whenFree(open, opening),
+    IDLE_MS,
+    logError,
+    (wallet) => attendTo(wallet, ATTENDS),
+  );
   const { decimals, symbol, chainId, service } = config;
   const create = createServers({
     wallet: shared.use,

@@ -44,6 +44,44 @@ describe("a shared wallet", () => {
     await shared.close();
   });
 
+  it("is attended to from the first call until it is closed, but not while the server searches", async () => {
+    const events: string[] = [];
+    const wallet = { close: async () => void events.push("close") } as unknown as Wallet;
+    const attachment = { name: "origins", header: "x-origins", show: async () => undefined };
+    let fails = true;
+    const attend = async (attended: Wallet) => {
+      expect(attended).to.equal(wallet);
+      events.push("attend");
+      if (fails) throw new Error("the store is damaged");
+      return { attachments: [attachment], end: async () => void events.push("end") };
+    };
+    const shared = new SharedWallet(async () => wallet, IDLE_MS, undefined, attend);
+    const { signal } = new AbortController();
+    await shared.whileIdle(async () => void events.push("search"), signal);
+    expect(events).to.deep.equal(["search"]);
+    const use = () => shared.use(async (_, attachments) => attachments.map(({ name }) => name), signal);
+    expect(String(await anyRejection(use()))).to.include("damaged");
+    fails = false;
+    expect(await Promise.all([use(), use()])).to.deep.equal([["origins"], ["origins"]]);
+    await shared.close();
+    expect(events).to.deep.equal(["search", "attend", "attend", "end", "close"]);
+  });
+
+  it("is closed even if what attends to it fails at its end", async () => {
+    const failure = new Error("the set is gone");
+    const [errors, closed]: [unknown[], string[]] = [[], []];
+    const wallet = { close: async () => void closed.push("close") } as unknown as Wallet;
+    const shared = new SharedWallet(
+      async () => wallet,
+      IDLE_MS,
+      (error) => errors.push(error),
+      async () => ({ attachments: [], end: () => Promise.reject(failure) }),
+    );
+    await shared.use(async () => undefined, new AbortController().signal);
+    await shared.close();
+    expect([errors, closed]).to.deep.equal([[failure], ["close"]]);
+  });
+
   it("is not opened any further once no call waits for it, and the next call opens it again", async () => {
     const wallet = { close: async () => undefined } as Wallet;
     const signals: AbortSignal[] = [];

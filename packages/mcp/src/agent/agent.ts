@@ -9,7 +9,7 @@ import type { WalletAccess } from "./wallet-access.ts";
 
 /** The agent's wallet, and what the agent may do with it. */
 export interface AgentOptions {
-  /** The wallet, or a function that opens it for each use. */
+  /** The wallet, which then shows nothing beside its payments, or a function that opens it for each use. */
   readonly wallet: Wallet | WalletAccess;
   /** The pool's token: its decimals, and its symbol for texts. */
   readonly token: Token;
@@ -79,7 +79,7 @@ export function parseAgent(options: AgentOptions): Agent {
   const currentLimits = () => limitsOf(typeof limits === "function" ? limits() : limits, token);
   currentLimits();
   return {
-    use: typeof wallet === "function" ? wallet : (action) => action(wallet),
+    use: typeof wallet === "function" ? wallet : (action) => action(wallet, []),
     token,
     chainId,
     service: urlOf("service", service),

@@ -1,20 +1,35 @@
+import type { Attend, Attended } from "@sotto/cli-kit/home";
+import type { PayingAttachment } from "@sotto/client";
 import { unlessAborted, type Wallet } from "@sotto/wallet";
 
 /**
- * Runs `action` with the open wallet.
+ * Runs `action` with the open wallet, and with what the program shows beside its payments.
  * @param signal ends the wait until the wallet is open; from then on, the action has to watch it
  */
-export type WalletAccess = <T>(action: (wallet: Wallet) => Promise<T>, signal: AbortSignal) => Promise<T>;
+export type WalletAccess = <T>(
+  action: (wallet: Wallet, attachments: readonly PayingAttachment[]) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>;
+
+/** A wallet that is open or opens. */
+interface Opened {
+  readonly wallet: Promise<Wallet>;
+  /** Since the first call that may spend. */
+  attended?: Promise<Attended> | undefined;
+}
+
+const NOTHING: Attended = { attachments: [], end: async () => undefined };
 
 /**
  * Opens a wallet when it is needed and closes it after a period without use, so that the command line and other
  * servers can use it in between.
  */
 export class SharedWallet {
-  readonly #open: (signal: AbortSignal) => Promise<Wallet>;
+  readonly #openWallet: (signal: AbortSignal) => Promise<Wallet>;
   readonly #idleMs: number;
   readonly #onError: (error: unknown) => void;
-  #wallet: Promise<Wallet> | undefined;
+  readonly #attend: Attend;
+  #opened: Opened | undefined;
   /** Ends the opening; undefined once the wallet is open. */
   #opening: AbortController | undefined;
   #closing: Promise<void> = Promise.resolve();
@@ -27,21 +42,27 @@ export class SharedWallet {
    * @param open opens the wallet; its signal aborts once no call waits for the wallet any more
    * @param idleMs milliseconds without a user after which the wallet is closed
    * @param onError called if the wallet cannot be closed
+   * @param attend attends to the wallet from the first call until it is closed; default: nothing does
    */
   constructor(
     open: (signal: AbortSignal) => Promise<Wallet>,
     idleMs: number,
     onError: (error: unknown) => void = () => undefined,
+    attend: Attend = async () => NOTHING,
   ) {
-    this.#open = open;
+    this.#openWallet = open;
     this.#idleMs = idleMs;
     this.#onError = onError;
+    this.#attend = attend;
   }
 
   /** Runs an action with the open wallet, and opens it first if necessary. */
   readonly use: WalletAccess = (action, signal) => {
     this.#idle?.abort();
-    return this.#use(action, signal);
+    return this.#use(async (wallet, opened) => {
+      const { attachments } = await unlessAborted(this.#attendTo(wallet, opened), signal);
+      return action(wallet, attachments);
+    }, signal);
   };
 
   /**
@@ -67,11 +88,12 @@ export class SharedWallet {
     }
   }
 
-  async #use<T>(action: (wallet: Wallet) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #use<T>(action: (wallet: Wallet, opened: Opened) => Promise<T>, signal: AbortSignal): Promise<T> {
     this.#users += 1;
     clearTimeout(this.#timer);
     try {
-      return await action(await unlessAborted(this.#opened(), signal));
+      const opened = this.#open();
+      return await action(await unlessAborted(opened.wallet, signal), opened);
     } finally {
       this.#users -= 1;
       // A node that does not answer must not delay the next call, which may find another one.
@@ -86,33 +108,54 @@ export class SharedWallet {
     await this.#release();
   }
 
-  #opened(): Promise<Wallet> {
-    if (this.#wallet === undefined) {
+  #open(): Opened {
+    if (this.#opened === undefined) {
       const opening = new AbortController();
-      const wallet = this.#closing.then(() => this.#open(opening.signal));
-      const opened = () => {
+      const wallet = this.#closing.then(() => this.#openWallet(opening.signal));
+      const opened: Opened = { wallet };
+      const ended = () => {
         if (this.#opening === opening) this.#opening = undefined;
       };
-      wallet.then(opened, () => {
-        opened();
-        if (this.#wallet === wallet) this.#wallet = undefined;
+      wallet.then(ended, () => {
+        ended();
+        if (this.#opened === opened) this.#opened = undefined;
       });
       this.#opening = opening;
-      this.#wallet = wallet;
+      this.#opened = opened;
     }
-    return this.#wallet;
+    return this.#opened;
+  }
+
+  /** Attends to an open wallet once. After a failure, the next call tries again. */
+  #attendTo(wallet: Wallet, opened: Opened): Promise<Attended> {
+    if (opened.attended === undefined) {
+      const attended = this.#attend(wallet);
+      opened.attended = attended;
+      attended.catch(() => {
+        if (opened.attended === attended) opened.attended = undefined;
+      });
+    }
+    return opened.attended;
   }
 
   #release(): Promise<void> {
-    const wallet = this.#wallet;
-    this.#wallet = undefined;
+    const opened = this.#opened;
+    this.#opened = undefined;
     this.#opening?.abort();
-    if (wallet !== undefined)
-      this.#closing = wallet.then(
+    if (opened !== undefined)
+      this.#closing = opened.wallet.then(
         // A rejection would end the process, or make every later use fail.
-        (open) => open.close().catch(this.#onError),
+        (wallet) => close(wallet, opened).catch(this.#onError),
         () => undefined,
       );
     return this.#closing;
+  }
+}
+
+async function close(wallet: Wallet, { attended }: Opened): Promise<void> {
+  try {
+    await (await attended?.catch(() => undefined))?.end();
+  } finally {
+    await wallet.close();
   }
 }

@@ -1,5 +1,5 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { PurchaseProgress, PurchaseStage } from "@sotto/client";
+import type { PayingAttachment, PurchaseProgress, PurchaseStage } from "@sotto/client";
 import type { Wallet } from "@sotto/wallet";
 import type { Agent } from "../agent/agent.ts";
 import { askPerson, type Extra } from "../agent/approval.ts";
@@ -86,14 +86,14 @@ export class PayingCall {
    * @throws AgentError APPROVAL_*; what the attempt throws, for which `onFailure` may return a result instead
    */
   async withWallet<T>(
-    attempt: (wallet: Wallet) => Promise<T>,
+    attempt: (wallet: Wallet, attachments: readonly PayingAttachment[]) => Promise<T>,
     onFailure: (wallet: Wallet, error: unknown) => Promise<T>,
   ): Promise<T> {
     for (;;) {
       try {
         return await this.#agent.use(
-          (wallet) =>
-            attempt(wallet).catch((error: unknown) => {
+          (wallet, attachments) =>
+            attempt(wallet, attachments).catch((error: unknown) => {
               if (error instanceof ApprovalNeeded) throw error;
               return onFailure(wallet, error);
             }),

@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { assertSpendable, type Offer, privatePayment, quotePayment, wrapFetch } from "@sotto/client";
+import {
+  assertSpendable,
+  type Offer,
+  type PayingAttachment,
+  privatePayment,
+  quotePayment,
+  wrapFetch,
+} from "@sotto/client";
 import { mpp } from "@sotto/mpp/client";
 import { ORIGIN_HEADER, shownSets } from "@sotto/origins/client";
 import { Origins } from "@sotto/origins/wallet";
@@ -96,7 +103,10 @@ async function fetchPaid(mcp: McpServer, agent: Agent, args: FetchArguments, ext
   try {
     const url = parseTarget(args.url);
     return await call.withWallet(
-      (wallet) => (args.quote_only === true ? quote : pay)(agent, wallet, url, args, call, state),
+      (wallet, attachments) =>
+        args.quote_only === true
+          ? quote(agent, wallet, url, args, call, state)
+          : pay(agent, wallet, attachments, url, args, call, state),
       (wallet, error) => failed(agent, wallet, url, call, state, error),
     );
   } catch (error) {
@@ -120,6 +130,7 @@ interface State {
 async function pay(
   agent: Agent,
   wallet: Wallet,
+  attachments: readonly PayingAttachment[],
   url: URL,
   args: FetchArguments,
   call: PayingCall,
@@ -145,6 +156,7 @@ async function pay(
     maxByHost: limits.hosts,
     tool: spending.tool,
     merge: true,
+    attachments,
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
     methods: [
       prepaid({ maxPerHost: limits.perDay, mirrors: [service], buy: false, fetch: sendToken }),

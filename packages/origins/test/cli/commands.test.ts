@@ -90,7 +90,7 @@ describe("a command that spends", () => {
     // The payment of note 0 waits for its claim.
     await payers.pay(payer, await payers.wallet(), 1_000n, { only: ({ leafIndex }) => leafIndex === 0 });
     origins.close();
-    const attended = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    const attended = await createAttend({ fetch: payers.fetch })(payer);
     assert.deepEqual(
       attended.attachments.map(({ name }) => name),
       [ORIGINS_FIELD],
@@ -107,7 +107,7 @@ describe("a command that spends", () => {
   it("asks nobody if the wallet follows no set", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n, 6_000n]);
-    const attended = await createAttend({ fetch: payers.fetch })(payer, undefined as never);
+    const attended = await createAttend({ fetch: payers.fetch })(payer);
     assert.lengthOf((await payer.merge()).notes, 2);
     await attended.end();
     assert.deepEqual(payers.asked, []);
