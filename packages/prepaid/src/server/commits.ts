@@ -1,6 +1,6 @@
 // Stores claims and swaps, whose signatures leave this server once the guard has recorded that.
-import { Batches } from "./batches.ts";
-import type { Committed } from "./commit-order.ts";
+import { Batches, type BatchLimits } from "./batches.ts";
+import type { Committed, FailedAction } from "./commit-order.ts";
 import type { ClaimOutcome, StoredClaim, StoredSwap, SwapOutcome } from "./metered/store.ts";
 import type { Progress } from "./progress.ts";
 import type { Redemption } from "./redemption.ts";
@@ -20,6 +20,9 @@ interface Waiting<Action, Outcome> {
   fail(cause: unknown): void;
 }
 
+/** Actions that wait to be stored. */
+type Queue<Action, Outcome> = Pick<Batches<Waiting<Action, Outcome>>, "add" | "end">;
+
 export interface CommitParts {
   readonly store: PrepaidStore;
   readonly redemption: Pick<Redemption, "commit">;
@@ -31,81 +34,65 @@ export interface CommitParts {
   guarded<T>(run: (known: Progress | undefined) => Promise<Committed<T> | "restored">): Promise<T>;
 }
 
-/** Of SQLite, claims and swaps share transactions, also with the tokens that are spent meanwhile. */
+/** In SQLite, claims and swaps share transactions, also with the tokens that are spent meanwhile. */
 export class Commits {
-  readonly #parts: CommitParts;
-  readonly #claims: Batches<Waiting<StoredClaim, ClaimOutcome>>;
-  readonly #swaps: Batches<Waiting<StoredSwap, SwapOutcome>>;
-  readonly #shared: Batches<Waiting<StoredClaim | StoredSwap, ClaimOutcome | SwapOutcome>>;
+  readonly #claims: Queue<StoredClaim, ClaimOutcome>;
+  readonly #swaps: Queue<StoredSwap, SwapOutcome>;
 
-  constructor(parts: CommitParts) {
-    this.#parts = parts;
-    this.#claims = new Batches(SHARED, (batch) => settling(batch, (claims) => this.#storeClaims(claims)));
-    this.#swaps = new Batches(ALONE, (batch) => settling(batch, ([swap]) => this.#storeSwap(swap!)));
-    this.#shared = new Batches(SHARED, (batch) => settling(batch, (actions) => this.#storeAll(actions)));
-  }
-
-  get #isSqlite(): boolean {
-    return this.#parts.store.file !== undefined;
+  constructor({ store, redemption, guarded }: CommitParts) {
+    if (store.file === undefined) {
+      this.#claims = queueOf(SHARED, (claims) =>
+        guarded((known) => store.commit((db) => store.metered.claim(db, claims), known)),
+      );
+      this.#swaps = queueOf(ALONE, ([swap]) =>
+        guarded((known) => store.commit(async (db) => [await store.metered.swap(db, swap!)], known)),
+      );
+    } else {
+      const shared = queueOf<StoredClaim | StoredSwap, ClaimOutcome | SwapOutcome>(SHARED, (actions) =>
+        guarded((known) => redemption.commit({ actions, known })),
+      );
+      this.#claims = shared;
+      this.#swaps = shared;
+    }
   }
 
   /** @throws as `guarded`; Error if the store fails */
   claim(action: StoredClaim): Promise<ClaimOutcome> {
-    return new Promise((settle, fail) => {
-      // Outcomes of claims and of swaps have different types, and each gets its own.
-      if (this.#isSqlite) this.#shared.add({ action, settle: settle as (outcome: unknown) => void, fail });
-      else this.#claims.add({ action, settle, fail });
-    });
+    return add(this.#claims, action);
   }
 
   /** @throws as `guarded`; Error if the store fails */
   swap(action: StoredSwap): Promise<SwapOutcome> {
-    return new Promise((settle, fail) => {
-      if (this.#isSqlite) this.#shared.add({ action, settle: settle as (outcome: unknown) => void, fail });
-      else this.#swaps.add({ action, settle, fail });
-    });
+    return add(this.#swaps, action);
   }
 
   /** Resolves once nothing waits. */
   async end(): Promise<void> {
-    await Promise.all([this.#claims, this.#swaps, this.#shared].map((batches) => batches.end()));
-  }
-
-  #storeAll(actions: readonly (StoredClaim | StoredSwap)[]) {
-    const { guarded, redemption } = this.#parts;
-    return guarded((known) => redemption.commit({ actions, known }));
-  }
-
-  #storeClaims(claims: readonly StoredClaim[]): Promise<readonly ClaimOutcome[]> {
-    const { guarded, store } = this.#parts;
-    return guarded((known) => store.commit((db) => store.metered.claim(db, claims), known));
-  }
-
-  /** A swap that is refused writes nothing. */
-  async #storeSwap(swap: StoredSwap): Promise<readonly SwapOutcome[]> {
-    const { guarded, store } = this.#parts;
-    const refused = new Error("the swap is refused");
-    let made: SwapOutcome = "made";
-    const run = (known: Progress | undefined) =>
-      store.commit(async (db) => {
-        made = await store.metered.swap(db, swap);
-        if (made !== "made") throw refused;
-      }, known);
-    await guarded(run).catch((error: unknown) => {
-      if (error !== refused) throw error;
-    });
-    return [made];
+    await Promise.all([this.#claims.end(), this.#swaps.end()]);
   }
 }
 
-async function settling<Action, Outcome>(
-  batch: readonly Waiting<Action, Outcome>[],
-  store: (actions: readonly Action[]) => Promise<readonly Outcome[]>,
-): Promise<void> {
-  try {
-    const outcomes = await store(batch.map(({ action }) => action));
-    for (const [i, { settle }] of batch.entries()) settle(outcomes[i]!);
-  } catch (error) {
-    for (const { fail } of batch) fail(error);
-  }
+/** @param store stores actions in one transaction; its error fails all of them */
+function queueOf<Action, Outcome>(
+  limits: BatchLimits,
+  store: (actions: readonly Action[]) => Promise<readonly (Outcome | FailedAction)[]>,
+): Queue<Action, Outcome> {
+  return new Batches<Waiting<Action, Outcome>>(limits, async (batch) => {
+    try {
+      const outcomes = await store(batch.map(({ action }) => action));
+      for (const [i, { settle, fail }] of batch.entries()) {
+        const outcome = outcomes[i]!;
+        if (isFailed(outcome)) fail(new Error(outcome.failure));
+        else settle(outcome);
+      }
+    } catch (error) {
+      for (const { fail } of batch) fail(error);
+    }
+  });
 }
+
+const add = <Action, Outcome>(queue: Queue<Action, Outcome>, action: Action): Promise<Outcome> =>
+  new Promise((settle, fail) => queue.add({ action, settle, fail }));
+
+const isFailed = (outcome: unknown): outcome is FailedAction =>
+  typeof outcome === "object" && outcome !== null && "failure" in outcome;

@@ -15,6 +15,7 @@ import { Signer } from "./signer.ts";
 import { PrepaidStore } from "./store.ts";
 
 const TICK_MS = 10_000;
+
 /** Tokens of one key. */
 export interface PrepaidTotals {
   /** Id of the key, hex with 0x. */

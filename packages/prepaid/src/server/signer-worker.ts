@@ -1,22 +1,37 @@
 // Code of a thread that signs: raw RSA over blinded messages. Every signature is checked before it leaves the thread,
 // because one faulty signature of this kind can reveal the key.
-import { constants, createPrivateKey, createPublicKey, privateDecrypt, publicEncrypt } from "node:crypto";
+import {
+  constants,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+} from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import type { SignerAnswer, SignerOrder } from "./signer.ts";
 
 const SIZE = 256;
 const padding = constants.RSA_NO_PADDING;
 
-const pairs = new Map<string, ReturnType<typeof pairOf>>();
-function pairOf(der: Uint8Array) {
-  const key = createPrivateKey({ key: Buffer.from(der), format: "der", type: "pkcs8" });
-  return { privateKey: key, publicKey: createPublicKey(key) };
+/** PKCS #8, DER, by the key's id. */
+const ders = new Map<string, Uint8Array>();
+const pairs = new Map<string, { readonly privateKey: KeyObject; readonly publicKey: KeyObject }>();
+
+/** Parses a key when it first signs, so that a key that cannot be parsed fails nobody else's messages. */
+function pairOf(keyId: string) {
+  const known = pairs.get(keyId);
+  if (known !== undefined) return known;
+  const privateKey = createPrivateKey({ key: Buffer.from(ders.get(keyId)!), format: "der", type: "pkcs8" });
+  const pair = { privateKey, publicKey: createPublicKey(privateKey) };
+  pairs.set(keyId, pair);
+  return pair;
 }
 
 function sign({ keyIds, messages }: SignerOrder["parts"][number]): Uint8Array {
   const signatures = new Uint8Array(messages.length);
   for (const [i, keyId] of keyIds.entries()) {
-    const pair = pairs.get(keyId)!;
+    const pair = pairOf(keyId);
     // Node pads shorter inputs silently; the messages are exactly 256 bytes each.
     const message = messages.subarray(i * SIZE, (i + 1) * SIZE);
     const signature = privateDecrypt({ key: pair.privateKey, padding }, message);
@@ -29,9 +44,9 @@ function sign({ keyIds, messages }: SignerOrder["parts"][number]): Uint8Array {
 }
 
 parentPort?.on("message", ({ parts, newKeys }: SignerOrder) => {
+  for (const [keyId, der] of newKeys) ders.set(keyId, der);
   const answer = parts.map((part) => {
     try {
-      for (const [keyId, der] of newKeys) if (!pairs.has(keyId)) pairs.set(keyId, pairOf(der));
       return sign(part);
     } catch {
       // The cause could contain key material.

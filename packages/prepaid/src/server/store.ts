@@ -5,9 +5,9 @@ import { type Database, openDatabase } from "@sotto/database";
 import { invalidOption } from "@sotto/resource-server";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { epochOf, laterEpoch } from "../index.ts";
-import type { Committed } from "./commit-order.ts";
+import { type Committed, hasWritten } from "./commit-order.ts";
 import { jsonElements } from "./json-elements.ts";
-import { type MeteredSpend, MeteredStore } from "./metered/store.ts";
+import { type ClaimOutcome, type MeteredSpend, MeteredStore, type SwapOutcome } from "./metered/store.ts";
 import { isAhead, type Progress } from "./progress.ts";
 import { type ClosedRow, type PackRow, PREPAID_MIGRATIONS, type PrepaidSchema } from "./schema.ts";
 import { spendId, type TokenId } from "./token-id.ts";
@@ -216,25 +216,27 @@ export class PrepaidStore {
   }
 
   /**
-   * Runs an action in a transaction and advances the store by one in it, so that a guard notices a store that forgot it. No key is
-   * closed while it runs. Only for PostgreSQL: in SQLite, spender-worker.ts stores claims and swaps.
+   * Carries out claims or a swap in a transaction and advances the store by one in it, so that a guard notices a store that forgot
+   * it. No key is closed while it runs. Only for PostgreSQL: in SQLite, spender-worker.ts stores claims and swaps.
    * @param known how far the store has come
-   * @returns "restored" if it comes no further; nothing is committed then, nor if the action throws
+   * @returns "restored" if it comes no further. Nothing is committed then, nor if the action throws, nor if all outcomes are refusals
    */
-  async commit<T>(
-    action: (db: Kysely<PrepaidSchema>) => Promise<T>,
+  async commit<T extends ClaimOutcome | SwapOutcome>(
+    action: (db: Kysely<PrepaidSchema>) => Promise<readonly T[]>,
     known: Progress | undefined,
-  ): Promise<Committed<T> | "restored"> {
-    const restored = new Error("the store was restored");
+  ): Promise<Committed<readonly T[]> | "restored"> {
+    const undone: (Committed<readonly T[]> | "restored")[] = [];
     try {
       return await this.#database.transaction([CLOSING], async (db) => {
         const result = await action(db);
-        const progress = await this.tick(db);
-        if (!isAhead(known, progress)) throw restored;
-        return { result, progress };
+        const isWritten = result.some(hasWritten);
+        const progress = isWritten ? await this.tick(db) : undefined;
+        if (isWritten && isAhead(known, progress)) return { result, progress };
+        undone.push(isWritten ? "restored" : { result, progress });
+        throw new Error("the transaction is undone");
       });
     } catch (error) {
-      if (error === restored) return "restored";
+      if (undone[0] !== undefined) return undone[0];
       throw error;
     }
   }

@@ -9,11 +9,14 @@ import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { SottoService } from "@sotto/wallet";
 import { expect } from "chai";
 import { PrepaidBook, prepaidBookOf } from "../../src/client/book.ts";
+import { openPrepaid } from "../../src/client/open.ts";
 import { pushTerms } from "../../src/client/push.ts";
 import {
   encodeSignedTerms,
   type MeteredTerms,
   meteredTermsDigest,
+  PREPAID_CHANGE_PATH,
+  parseReceipt,
   receiptKeyOf,
   type WireSignedMeteredTerms,
 } from "../../src/index.ts";
@@ -143,6 +146,22 @@ describe("a metered route with a mirror", function () {
     };
     expect(await pay()).to.equal("served /a");
     expect(await scene.stop()).to.equal(undefined);
+  });
+
+  it("says its charge although the keys of its change cannot be compared meanwhile", async () => {
+    scene.merchant.misbehave = ({ target }) =>
+      target === PREPAID_CHANGE_PATH ? Response.json({}, { status: 503 }) : undefined;
+    await pay();
+    const { id } = book.metered.requests()[0]!;
+    const open = (mirror: string) =>
+      openPrepaid(send, scene.payer, scene.options({ mirrors: [mirror], fetch: send, buy: false }));
+    const claim = async (mirror: string) => (await open(mirror)).metered.claims.claim(id);
+    expect((await claim(MIRROR)).kind).to.equal("later");
+    scene.merchant.misbehave = () => undefined;
+    // The next process has another mirror, which does not answer.
+    expect((await claim("https://other.example")).kind).to.equal("later");
+    const { state, receipt } = book.metered.request(id)!;
+    expect([state, parseReceipt(receipt!).receipt.charge]).to.deep.equal(["claimed", 3n]);
   });
 
   it("is not paid if the mirror does not answer, answers nonsense or keeps nothing, and is not stopped", async () => {

@@ -55,17 +55,31 @@ describe("the threads that sign", () => {
     };
     try {
       const calls = Array.from({ length: 12 }, (_, i) => messagesFor(1 + (i % 4)));
-      // The key of one message is not that of a signer: its call fails, and no other.
-      const broken = { ...KEYS[0]!, id: "d", privateKey: Buffer.from("no key") };
-      const wrong = signer.sign([broken], messagesFor(1).messages);
       const answers = calls.map(({ keys, messages }) => signer.sign(keys, messages));
-      await expectRejected("SIGNER_FAILED", () => wrong);
       for (const [i, { keys, messages }] of calls.entries())
         expect(opened(keys, await answers[i]!)).to.deep.equal(messages);
       // Two that start the threads, and one for what waits until the first of them is done.
       expect(orders).to.equal(3);
     } finally {
       Worker.prototype.postMessage = postMessage;
+    }
+  });
+
+  it("fail only the call whose key cannot be parsed, also if other keys arrive with it", async () => {
+    const single = new Signer(1);
+    try {
+      const [a, ...others] = KEYS;
+      // The thread signs this first, so that the calls after it share one order.
+      const first = single.sign([a!], messagesFor(1).messages);
+      const wrong = single.sign([{ ...a!, id: "d", privateKey: Buffer.from("no key") }], messagesFor(1).messages);
+      const calls = others.map((key) => ({ keys: [key], messages: messagesFor(1).messages }));
+      const answers = calls.map(({ keys, messages }) => single.sign(keys, messages));
+      await first;
+      await expectRejected("SIGNER_FAILED", () => wrong);
+      for (const [i, { keys, messages }] of calls.entries())
+        expect(opened(keys, await answers[i]!)).to.deep.equal(messages);
+    } finally {
+      await single.close();
     }
   });
 

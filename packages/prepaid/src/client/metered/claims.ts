@@ -160,10 +160,15 @@ export class Claims {
   async #askForBoth(record: MeteredRecord, { said, change }: SaidCharge, ask: Ask): Promise<MeteredRecord | Claimed> {
     const charge = BigInt(said);
     const values = changeOf(this.#book.metered.rule(record.origin, record.rule)!, charge);
-    const tokens = await this.#prepare(record, values, change);
+    const tokens = await this.#prepare(record, values, change).catch((error: unknown) => {
+      if (!(error instanceof PrepaidError)) throw error;
+      return undefined;
+    });
+    // The receipt needs no keys. The second step says why the change has to wait for them.
+    if (tokens === undefined) return this.#askForReceipt(record, ask);
     const answer = await ask({ batch: tokens.batch, charge });
     if ("kind" in answer) {
-      // A merchant that refuses the change may still sign the receipt. A server of before refuses claims that say a charge.
+      // A merchant that refuses the change may still sign the receipt. Older servers refuse claims that say a charge.
       const isFinal = ["other", "ended", "refused"].includes(answer.kind);
       return isFinal ? this.#askForReceipt(record, ask) : this.#withoutReceipt(record, answer);
     }

@@ -27,12 +27,10 @@ import { unsignable } from "../signer.ts";
 import { spendId, type TokenId } from "../token-id.ts";
 import type { Charges } from "./charges.ts";
 import { Repeats } from "./repeats.ts";
-import type { FoundRow } from "./store.ts";
+import type { FoundRow, Stored } from "./store.ts";
 
 /** Seconds after which a claim is repeated while the request runs, at most. */
 const MAX_RETRY_S = 5;
-
-type Stored = Pick<MeteredRow, "receipt" | "batch" | "signatures">;
 
 export interface ClaimParts {
   readonly core: Pick<PaywallCore, "origin" | "wallet" | "deployment" | "clock">;
@@ -96,7 +94,10 @@ export class Claims {
     // The row was charged, and rows are kept as long as claims are answered.
     if (stored === undefined) throw new CheckUnavailable("STORE_UNAVAILABLE");
     if (batch !== undefined && stored.batch !== batch) return otherBatch();
-    if (change !== undefined) {
+    if (!stored.isNew)
+      // Another server has stored the answer.
+      await this.#parts.prepaid.recordRead();
+    else if (change !== undefined) {
       const tokens = change.signatures.length / PREPAID_KEY_BYTES;
       this.#parts.onClaimed(this.#parts.prepaid.keyring.find(row.key_id)!, BigInt(row.charge), tokens);
     }

@@ -46,8 +46,14 @@ export interface StoredSwap extends Omit<SwapRow, "spent"> {
   readonly tokens: readonly TokenId[];
 }
 
-/** What is stored of a claim; "closed" if a key of the change is closed, undefined if the charge is not final. */
-export type ClaimOutcome = Pick<MeteredRow, "receipt" | "batch" | "signatures"> | "closed" | undefined;
+/** What is stored of claims. */
+export type Stored = Pick<MeteredRow, "receipt" | "batch" | "signatures">;
+
+/**
+ * What is stored, and whether this claim has stored some of it; "closed" if a key of the change is closed, undefined if the charge is
+ * not final.
+ */
+export type ClaimOutcome = (Stored & { readonly isNew: boolean }) | "closed" | undefined;
 
 /** Whether a swap was made, or why not: a key is closed, or one of its tokens was spent before. */
 export type SwapOutcome = "made" | "closed" | "spent";
@@ -157,22 +163,33 @@ export class MeteredStore {
         stored[i] = "closed";
         continue;
       }
-      stored[i] = await db
+      const set =
+        change === undefined
+          ? { receipt }
+          : { receipt: sql<string>`coalesce(receipt, ${receipt})`, batch: change.batch, signatures: change.signatures };
+      const written = await db
         .updateTable("prepaid_metered")
-        .set({
-          receipt: sql`coalesce(receipt, ${receipt})`,
-          ...(change && {
-            batch: sql`coalesce(batch, ${change.batch})`,
-            signatures: sql`case when batch is null then ${change.signatures} else signatures end`,
-          }),
-        })
+        .set(set)
         .where("key_id", "=", keyId)
         .where("nonce", "=", nonce)
         .where("state", "=", "charged")
+        .where(change === undefined ? "receipt" : "batch", "is", null)
         .returning(["receipt", "batch", "signatures"])
         .executeTakeFirst();
+      const found = written ?? (await this.#charged(db, claims[i]!));
+      stored[i] = found && { ...found, isNew: written !== undefined };
     }
     return stored;
+  }
+
+  async #charged(db: Kysely<PrepaidSchema>, { keyId, nonce }: TokenId): Promise<Stored | undefined> {
+    return db
+      .selectFrom("prepaid_metered")
+      .select(["receipt", "batch", "signatures"])
+      .where("key_id", "=", keyId)
+      .where("nonce", "=", nonce)
+      .where("state", "=", "charged")
+      .executeTakeFirst();
   }
 
   /** The signatures of a swap that was made before, and the key of its new tokens. */
@@ -193,7 +210,7 @@ export class MeteredStore {
   }
 
   /**
-   * Spends the tokens of a swap and stores its signatures, within a transaction. The caller rolls back if it is refused.
+   * Spends the tokens of a swap and stores its signatures, within a transaction, which `PrepaidStore.commit` undoes if it is refused.
    * @returns "closed" if one of the keys is closed, "spent" if one of the tokens was spent before
    */
   async swap(db: Kysely<PrepaidSchema>, { tokens, ...swap }: StoredSwap): Promise<SwapOutcome> {

@@ -1,8 +1,8 @@
 // Claims and swaps in SQLite, for the thread that writes: the same statements as MeteredStore has for PostgreSQL.
 import type { DatabaseSync } from "node:sqlite";
-import type { CommitAnswer, CommitOrder } from "../commit-order.ts";
+import { type CommitAnswer, type CommitOrder, type FailedAction, hasWritten } from "../commit-order.ts";
 import { isAhead, type Progress } from "../progress.ts";
-import type { ClaimOutcome, StoredClaim, StoredSwap, SwapOutcome } from "./store.ts";
+import type { ClaimOutcome, Stored, StoredClaim, StoredSwap, SwapOutcome } from "./store.ts";
 
 /**
  * Prepares the statements.
@@ -11,11 +11,11 @@ import type { ClaimOutcome, StoredClaim, StoredSwap, SwapOutcome } from "./store
 export function commitsIn(database: DatabaseSync): (order: CommitOrder) => CommitAnswer {
   const closed = database.prepare("select 1 from prepaid_closed where key_id = ?");
   const isClosed = (keyIds: readonly string[]) => [...new Set(keyIds)].some((id) => closed.get(id) !== undefined);
-  const charged = "where key_id = ? and nonce = ? and state = 'charged' returning receipt, batch, signatures";
-  const updateReceipt = database.prepare(`update prepaid_metered set receipt = coalesce(receipt, ?) ${charged}`);
-  const updateBatch = database.prepare(`
-    update prepaid_metered set receipt = coalesce(receipt, ?), batch = coalesce(batch, ?),
-      signatures = case when batch is null then ? else signatures end ${charged}`);
+  const row = "where key_id = ? and nonce = ? and state = 'charged'";
+  const find = database.prepare(`select receipt, batch, signatures from prepaid_metered ${row}`);
+  const setReceipt = database.prepare(`update prepaid_metered set receipt = ? ${row} and receipt is null`);
+  const setBatch = database.prepare(`
+    update prepaid_metered set receipt = coalesce(receipt, ?), batch = ?, signatures = ? ${row} and batch is null`);
   const token = database.prepare("select 1 from prepaid_token where key_id = ? and nonce = ?");
   const insertToken = database.prepare(
     "insert into prepaid_token (key_id, nonce, holder, returns) values (?, ?, ?, 0)",
@@ -27,11 +27,12 @@ export function commitsIn(database: DatabaseSync): (order: CommitOrder) => Commi
 
   const claim = ({ keyId, nonce, keyIds, receipt, change }: StoredClaim): ClaimOutcome => {
     if (isClosed(keyIds)) return "closed";
-    const row =
+    const { changes } =
       change === undefined
-        ? updateReceipt.get(receipt, keyId, nonce)
-        : updateBatch.get(receipt, change.batch, change.signatures, keyId, nonce);
-    return row === undefined ? undefined : ({ ...row } as Exclude<ClaimOutcome, string>);
+        ? setReceipt.run(receipt, keyId, nonce)
+        : setBatch.run(receipt, change.batch, change.signatures, keyId, nonce);
+    const found = find.get(keyId, nonce) as Stored | undefined;
+    return found && { ...found, isNew: Number(changes) > 0 };
   };
   const swap = ({ hash, key_id, count, signatures, tokens }: StoredSwap): SwapOutcome => {
     if (isClosed([key_id, ...tokens.map(({ keyId }) => keyId)])) return "closed";
@@ -41,11 +42,22 @@ export function commitsIn(database: DatabaseSync): (order: CommitOrder) => Commi
     insertSwap.run(hash, key_id, count, JSON.stringify(tokens.map(({ keyId }) => keyId)), signatures);
     return "made";
   };
-  const hasWritten = (outcome: ClaimOutcome | SwapOutcome) => outcome === "made" || typeof outcome === "object";
+  const act = (action: StoredClaim | StoredSwap): ClaimOutcome | SwapOutcome | FailedAction => {
+    database.exec("savepoint prepaid_action");
+    try {
+      return "hash" in action ? swap(action) : claim(action);
+    } catch (error) {
+      // It fails alone. If the database has undone everything by itself, this throws.
+      database.exec("rollback to prepaid_action");
+      return { failure: error instanceof Error ? error.message : String(error) };
+    } finally {
+      database.exec("release prepaid_action");
+    }
+  };
 
   return ({ actions, known }) => {
     database.exec("savepoint prepaid_commit");
-    const result = actions.map((action) => ("hash" in action ? swap(action) : claim(action)));
+    const result = actions.map(act);
     let progress: Progress | undefined;
     let isRestored = false;
     if (result.some(hasWritten)) {
