@@ -41,8 +41,8 @@ export function App() {
           )}
         </main>
         <footer>
-          sotto keeps keys and payments in this browser. It talks to a node, to the service and to the merchants that
-          you pay, and to nobody else.
+          sotto keeps keys and payments in this browser. It talks to a node, to the service, to the merchants that you
+          pay and to the curators that you follow, and to nobody else.
         </footer>
       </div>
     </Router>

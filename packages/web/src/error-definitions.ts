@@ -73,6 +73,11 @@ export const WEB_ERRORS = {
     cause: "The text was cut off, or is a key of another pool or chain.",
     remedy: "Write one with `sotto view-key`, for the same pool.",
   },
+  CURATOR_SETTINGS_INVALID: {
+    means: "The text is not the settings of a curator's set.",
+    cause: "The text is not JSON, or a setting has a typo.",
+    remedy: "Enter curator, name and url, and optionally mirrors and minimumCrowd, as a JSON object.",
+  },
   SERVICE_STATUS_INVALID: {
     means: "The address answers, but it is not a sotto service.",
     cause: "The address has a typo, or a proxy answers in the service's place.",

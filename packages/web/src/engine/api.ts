@@ -56,6 +56,8 @@ export interface WalletView {
   readonly withdrawals: readonly UnfinishedWithdrawal[];
   /** Prepaid tokens by merchant; not part of the balance. */
   readonly prepaid: readonly PrepaidView[];
+  /** The curators' sets that the wallet follows. */
+  readonly origins: readonly OriginView[];
   /** The newest block that was read. */
   readonly height: number;
   /** Why the chain could not be read the last time; undefined while the connection works. */
@@ -66,6 +68,40 @@ export interface WalletView {
     | undefined;
   /** When the chain last replaced blocks that this wallet had read, and how many blocks were read again. */
   readonly reorganized: { readonly at: number; readonly blocks: number } | undefined;
+}
+
+/** What identifies a curator's set. */
+export interface SetName {
+  readonly curator: string;
+  readonly name: string;
+}
+
+/** A set that the wallet follows, and how much of the unspent money is in it. */
+export interface OriginView extends SetName {
+  readonly url: string;
+  readonly mirrors: readonly string[];
+  /** The newest head that the wallet took; undefined before the first one. */
+  readonly head: { readonly number: number; readonly at: number; readonly notes: number } | undefined;
+  /** How many notes could be the one whose origin is shown. */
+  readonly crowd: number;
+  readonly minimumCrowd: number;
+  readonly inSet: bigint;
+  readonly waiting: bigint;
+  readonly outside: bigint;
+  /** Why money waits or is outside. */
+  readonly reasons: readonly {
+    readonly place: "waiting" | "outside";
+    readonly amount: bigint;
+    readonly text: string;
+  }[];
+  /** Number of payments whose claims are not sent yet. */
+  readonly toClaim: number;
+  /** Removed notes of a head that waits for the owner's consent; undefined if none does. */
+  readonly removal: number | undefined;
+  /** Why the wallet no longer believes the curator. */
+  readonly stopped: Failure | undefined;
+  /** What failed the last time that the set was read. */
+  readonly problem: Failure | undefined;
 }
 
 /** The prepaid tokens at one merchant. */
@@ -271,6 +307,18 @@ export interface Engine {
   decideTokens(origin: string, decision: "resume" | "drop"): Promise<void>;
   /** Asks a merchant for the change that has not arrived, and swaps small tokens for larger ones. */
   claimChange(origin: string): Promise<void>;
+
+  /**
+   * Follows a curator's set, or changes how it is followed, and reads it.
+   * @param settings JSON: curator, name and url; mirrors and minimumCrowd are optional
+   * @throws CURATOR_SETTINGS_INVALID, INVALID_OPTION
+   */
+  followOrigin(settings: string): Promise<void>;
+  unfollowOrigin(set: SetName): Promise<void>;
+  /** Accepts that the curator removed many notes from the set. */
+  acceptRemoval(set: SetName): Promise<void>;
+  /** Reads all sets, and sends the claims that are due. */
+  syncOrigins(): Promise<void>;
 
   setLimits(limits: Limits): Promise<void>;
   /** A receipt that proves that this wallet paid, as JSON. */

@@ -1,5 +1,6 @@
 // The context that all parts of an open wallet share.
 
+import type { Origins } from "@sotto/origins/wallet";
 import { requestedUrl, type SottoError } from "@sotto/protocol";
 import { SottoService, type Wallet } from "@sotto/wallet";
 import type { HostConfig, Limits } from "../config.ts";
@@ -11,6 +12,8 @@ export interface Context {
   readonly config: HostConfig;
   readonly secrets: Secrets;
   readonly wallet: Wallet;
+  /** Keeps the notes of different origins apart, and shows origins with payments. */
+  readonly origins: Origins;
   readonly prover: LazyProver;
   readonly service: SottoService;
   /** The registry, or the service if the configuration names no other. */

@@ -4,7 +4,7 @@ import { bytesToHex } from "@sotto/protocol";
 import { expose } from "comlink";
 import type { HostConfig, Limits } from "../config.ts";
 import { failureOf, WebError } from "../errors.ts";
-import type { Engine, EngineState, FoundNumber, OnProgress, PageSigner, Quote } from "./api.ts";
+import type { Engine, EngineState, FoundNumber, OnProgress, PageSigner, Quote, SetName } from "./api.ts";
 import type { Session } from "./session.ts";
 import { Tabs } from "./tabs.ts";
 import { open, parseSecrets, type Secrets, seal } from "./vault.ts";
@@ -14,6 +14,7 @@ import { withFailures } from "./with-failures.ts";
 const loadSession = () => import("./session.ts");
 const loadRequests = () => import("./requests.ts");
 const loadTransfers = () => import("./transfers.ts");
+const loadOrigins = () => import("./origins.ts");
 const loadPhone = () => import("./phone.ts");
 
 const RETRY_MS = 3_000;
@@ -284,6 +285,30 @@ class WalletEngine implements Engine {
 
   async proveNumber(link: { phone: string; wallet: string }, code: string): Promise<void> {
     await (await loadTransfers()).proveNumber(this.#opened().context, link, code);
+  }
+
+  async followOrigin(settings: string): Promise<void> {
+    const { followOrigin, syncOrigins } = await loadOrigins();
+    await this.#opened().changeOrigins(async (context) => {
+      await followOrigin(context, settings);
+      await syncOrigins(context);
+    });
+  }
+
+  unfollowOrigin({ curator, name }: SetName) {
+    return this.#opened().changeOrigins(({ origins }) => origins.unfollow({ curator: curator as `0x${string}`, name }));
+  }
+
+  async acceptRemoval(set: SetName): Promise<void> {
+    const { acceptRemoval, syncOrigins } = await loadOrigins();
+    await this.#opened().changeOrigins(async (context) => {
+      await acceptRemoval(context, set);
+      await syncOrigins(context);
+    });
+  }
+
+  async syncOrigins(): Promise<void> {
+    await this.#opened().changeOrigins((await loadOrigins()).syncOrigins);
   }
 
   setLimits(limits: Limits) {

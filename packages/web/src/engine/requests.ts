@@ -1,5 +1,6 @@
 // Requests a resource, and pays for it.
 import { type PurchaseProgress, type WrapOptions, wrapFetch } from "@sotto/client";
+import { showOrigins } from "@sotto/origins/client";
 import { buyPrepaid, mergePrepaid, offeredKey, offeredMeter, prepaid } from "@sotto/prepaid/client";
 import { ANONYMOUS, type PaymentInstructions } from "@sotto/protocol";
 import { WebError } from "../errors.ts";
@@ -99,13 +100,14 @@ export async function pay(
 }
 
 /** At most the price that the user saw. Tokens are shown if the wallet has some; only the user buys them. */
-const optionsOf = ({ config, limits, serviceFetch, refresh }: Context, price: bigint): WrapOptions => ({
+const optionsOf = ({ config, limits, origins, serviceFetch, refresh }: Context, price: bigint): WrapOptions => ({
   services: [config.service],
   maxPerRequest: price <= limits.maxPerRequest ? price : limits.maxPerRequest,
   maxPerDay: limits.maxPerDay,
   merge: true,
   phoneRegistry: config.registry,
   serviceFetch,
+  attachments: [showOrigins({ origins })],
   methods: [
     prepaid({
       ...{ maxPerHost: limits.maxPerDay, mirrors: [config.service], buy: false },

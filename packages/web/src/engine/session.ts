@@ -2,6 +2,7 @@
 
 import { readBlock, readContract, readDecimals } from "@sotto/chain";
 import { dismissPurchase, openPurchases, spentOn } from "@sotto/client";
+import { Origins } from "@sotto/origins/wallet";
 import {
   chargeEntries,
   dropPrepaid,
@@ -33,6 +34,7 @@ import type { OnProgress, Paid, PrepaidView, WalletView } from "./api.ts";
 import { connect, pauseMs, readGenesis } from "./chain.ts";
 import { type Context, createServices, recordedFetch } from "./context.ts";
 import { historyOf, unfinishedOf } from "./history.ts";
+import { originView } from "./origins.ts";
 import { continueNumber, phoneKeyOf } from "./phone.ts";
 import { lazyProver } from "./prover.ts";
 import { pay } from "./requests.ts";
@@ -163,11 +165,14 @@ export class Session {
         throw new WebError("HOST_CONFIG_INVALID", `the pool's token has ${decimals} decimals, expected ${DECIMALS}`);
       await wallet.scan({ onProgress: options.onProgress });
       const limits = await readLimits(wallet, config.limits);
+      const origins = await Origins.open(wallet);
       const opened: Session = new Session(options, chain, known, {
-        ...{ config, secrets, wallet, prover, service, registry, serviceFetch, requests, limits },
+        ...{ config, secrets, wallet, origins, prover, service, registry, serviceFetch, requests, limits },
         refresh: () => opened.look(),
       });
       session = opened;
+      // What fails is in the state of the set.
+      origins.start();
       void resumeDeposits(opened.context);
       void resumeWithdrawals(opened.context);
       await opened.#show();
@@ -270,6 +275,7 @@ export class Session {
           charges.filter(({ origin }) => origin === each.origin),
         ),
       ),
+      origins: this.context.origins.status().map(originView),
       height: wallet.height,
       problem: this.#problem,
       reorganized: this.#reorganized,
@@ -325,6 +331,15 @@ export class Session {
     await this.#show();
   }
 
+  /** Runs an action of the owner on the sets that the wallet follows, and shows the result. */
+  async changeOrigins(action: (context: Context) => Promise<void>): Promise<void> {
+    try {
+      await action(this.context);
+    } finally {
+      await this.look();
+    }
+  }
+
   async setLimits(limits: Limits): Promise<void> {
     const maxPerRequest = assertAmount(limits.maxPerRequest, "the limit per payment");
     const maxPerDay = assertAmount(limits.maxPerDay, "the limit per day");
@@ -361,6 +376,7 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    this.context.origins.close();
     this.context.prover.close();
     await this.#looking;
     await this.#search.stop();

@@ -1,6 +1,7 @@
 // Explains errors and what the user of this app can do about them. Loaded when the first error is shown.
 import { CLIENT_ERRORS } from "@sotto/client";
 import { EVIDENCE_ERRORS } from "@sotto/origins/evidence";
+import { ORIGIN_ERRORS } from "@sotto/origins/wallet";
 import { PREPAID_ERRORS } from "@sotto/prepaid/client";
 import type { ErrorTable } from "@sotto/protocol";
 import { WEB_ERRORS } from "../error-definitions.ts";
@@ -34,6 +35,9 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   PAID_BUT_REFUSED: "Ask the merchant for a refund; the receipt is the evidence.",
   PAID_BUT_STALE: "Ask the merchant for a refund; the receipt is the evidence.",
   WITHDRAWAL_IN_PROGRESS: "Wait until it is executed; the history shows it.",
+  NOTES_APART: "Pay or withdraw less, or in parts: money of different origins is never spent together.",
+  ORIGIN_REMOVAL_LARGE: "Ask the curator why, and accept the removal if you agree.",
+  CURATOR_UNREACHABLE: "The app keeps trying. Check the curator's address, and that it allows web pages (CORS).",
   INVALID_WORDS: "Check the spelling and the order of all 24 words.",
   INVALID_AMOUNT: "Enter an amount such as 1.25.",
   INVALID_ADDRESS: "Check the address: 0x and 40 hexadecimal digits.",
@@ -45,7 +49,13 @@ const forPeople = (means: string): string =>
 
 /** @returns undefined for a code that another program chose */
 export function explain(code: string): { means: string; next: string | undefined } | undefined {
-  const tables: ErrorTable = { ...CLIENT_ERRORS, ...PREPAID_ERRORS, ...EVIDENCE_ERRORS, ...WEB_ERRORS };
+  const tables: ErrorTable = {
+    ...CLIENT_ERRORS,
+    ...PREPAID_ERRORS,
+    ...EVIDENCE_ERRORS,
+    ...ORIGIN_ERRORS,
+    ...WEB_ERRORS,
+  };
   const definition = Object.hasOwn(tables, code) ? tables[code] : undefined;
   if (definition === undefined) return undefined;
   const own = Object.hasOwn(WEB_ERRORS, code) && typeof definition.remedy === "string" ? definition.remedy : undefined;

@@ -5,6 +5,7 @@ import { Time } from "../../components/time.tsx";
 import type { WalletView } from "../../engine/api.ts";
 import { AddFundsDialog } from "./add-funds-dialog.tsx";
 import { HistoryView } from "./history-view.tsx";
+import { OriginsView } from "./origins-view.tsx";
 import { Overview } from "./overview.tsx";
 import { PayDialog } from "./pay-dialog.tsx";
 import { PhoneDialog } from "./phone-dialog.tsx";
@@ -17,6 +18,7 @@ import { WithdrawDialog } from "./withdraw-dialog.tsx";
 const TABS = [
   { path: "/wallet", title: "Overview" },
   { path: "/wallet/history", title: "History" },
+  { path: "/wallet/origins", title: "Origins" },
   { path: "/wallet/settings", title: "Settings" },
 ] as const;
 
@@ -64,6 +66,9 @@ export function OpenWallet({ wallet }: { readonly wallet: WalletView }) {
         <Switch>
           <Route path="/wallet/history">
             <HistoryView history={wallet.history} />
+          </Route>
+          <Route path="/wallet/origins">
+            <OriginsView origins={wallet.origins} />
           </Route>
           <Route path="/wallet/settings">
             <SettingsView wallet={wallet} />
