@@ -1,8 +1,13 @@
 // The tool `origins`: what an agent sees of the sets that the wallet's owner follows.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { connectChain } from "@sotto/chain";
+import { showOrigins } from "@sotto/origins/client";
+import { origins as askFor } from "@sotto/origins/server";
 import { Origins } from "@sotto/origins/wallet";
+import { clearOfMidnight } from "@sotto/test-kit/clock";
 import { slow } from "@sotto/test-kit/slow";
+import { OriginProver } from "@sotto/test-world/origin-prover";
+import { openResourceServer } from "@sotto/test-world/resource-server";
 import { fund, payerWith, type World } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
@@ -23,7 +28,8 @@ describe("origins: what an agent sees of the money's origins", function () {
 
   before(async () => {
     world = await openMcpWorld();
-    wallet = await payerWith(world, [300_000n, 200_000n]);
+    await clearOfMidnight();
+    wallet = await payerWith(world, [300_000n, 200_000n], { prover: new OriginProver() });
     const chain = connectChain({ urls: [world.node.url], chainId: BigInt(world.chainId) });
     curator = new MemoryCurator({ chain, pool: world.pool });
     site = await serveCurator(curator);
@@ -84,6 +90,39 @@ describe("origins: what an agent sees of the money's origins", function () {
       ),
     );
     expect(site.asked, "the tool asks no curator").to.have.length(asked);
+  });
+
+  it("says with a paid request which set was shown, and who saw it", async () => {
+    const set = { curator: site.url, key: curator.curator as `0x${string}`, name: curator.name };
+    const asking = await openResourceServer(world, "0.01", false, [askFor({ sets: [set] })]);
+    const silent = await openResourceServer(world, "0.01");
+    const following = await Origins.open(wallet);
+    await following.follow({ curator: curator.curator, name: curator.name, url: site.url, minimumCrowd: 0 });
+    const paying = await openAgent(world, wallet, {
+      wallet: (action) => action(wallet, [showOrigins({ origins: following })]),
+    });
+    const pay = async (url: string) => {
+      const { result, report, text } = await call(paying, "fetch_paid", { url });
+      const { origins: shown } = result.structuredContent as { origins: unknown };
+      return { report, text, shown };
+    };
+    try {
+      const { report, text, shown } = await pay(`${asking.url}/a`);
+      expect(report.outcome, text).to.equal("paid");
+      expect(asking.events).to.include("origin");
+      expect(shown).to.deep.equal([{ curator: curator.curator, name: "clean" }]);
+      const fact = `that the money comes from the set clean of the curator ${curator.curator}`;
+      const informed = report.revealed.filter(({ what }) => what.includes(fact)).map(({ to }) => to);
+      expect(informed).to.deep.equal(["merchant", "service"]);
+      const other = await pay(`${silent.url}/b`);
+      expect([other.report.outcome, other.shown]).to.deep.equal(["paid", null]);
+      expect(other.text).to.not.include("comes from the set");
+    } finally {
+      await paying.close();
+      following.close();
+      await asking.close();
+      await silent.close();
+    }
   });
 
   it("shows that a curator was stopped, and why", async () => {
