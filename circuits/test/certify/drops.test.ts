@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { replay } from "@sotto/certify/replay/replay";
-import { type Proof, prove } from "@sotto/certify/theorem";
+import { type Proof, prove, replayProof } from "@sotto/certify";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { isAffected } from "@sotto/keys/source/changed";
 import { type Edit, edit, type Sources } from "@sotto/keys/source/sources";
@@ -132,7 +131,7 @@ if (LONG)
           if (seen === "nothing") continue;
           // The second checker leaves the same wires undetermined.
           const unused = new Set(proof.unused);
-          const left = constrained(proof, replay(mutated.r1cs, proof)).filter((wire) => !unused.has(wire));
+          const left = constrained(proof, replayProof(mutated.r1cs, proof)).filter((wire) => !unused.has(wire));
           expect(left).to.deep.equal(constrained(proof, proof.free));
           break;
         }

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
-import { readSystem } from "@sotto/certify/r1cs";
+import { readSystem, type Side, systemOf } from "@sotto/certify";
 import { assertFreeSignals, whyNotFree, wronglyFree } from "@sotto/keys/certify/free";
 import { readCircuitTable } from "@sotto/keys/circuits/circuits-json";
 import { artifactPaths, circuitNames } from "@sotto/keys/circuits/paths";
 import { expect } from "chai";
-import { type Side, systemOf } from "./system.ts";
 
 type Constraint = readonly [Side, Side, Side];
 

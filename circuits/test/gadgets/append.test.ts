@@ -1,4 +1,4 @@
-import { P } from "@sotto/certify/replay/field";
+import { P } from "@sotto/certify/check/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";

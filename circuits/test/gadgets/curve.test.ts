@@ -1,5 +1,5 @@
-import * as curve from "@sotto/certify/replay/curve";
-import { mod, P } from "@sotto/certify/replay/field";
+import * as curve from "@sotto/certify/check/curve";
+import { mod, P } from "@sotto/certify/check/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";

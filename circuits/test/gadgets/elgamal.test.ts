@@ -1,4 +1,4 @@
-import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "@sotto/certify/replay/curve";
+import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "@sotto/certify/check/curve";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, prepare, run } from "../kit/gadget.ts";

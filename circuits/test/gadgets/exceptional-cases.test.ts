@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/replay/curve";
-import { mod, P, power } from "@sotto/certify/replay/field";
+import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/check/curve";
+import { mod, P, power } from "@sotto/certify/check/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 

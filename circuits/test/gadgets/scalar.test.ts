@@ -1,5 +1,5 @@
-import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "@sotto/certify/replay/curve";
-import { mod } from "@sotto/certify/replay/field";
+import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "@sotto/certify/check/curve";
+import { mod } from "@sotto/certify/check/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";

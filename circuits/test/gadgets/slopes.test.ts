@@ -7,8 +7,8 @@ import {
   negate,
   ORDER,
   toMontgomery,
-} from "@sotto/certify/replay/curve";
-import { mod } from "@sotto/certify/replay/field";
+} from "@sotto/certify/check/curve";
+import { mod } from "@sotto/certify/check/field";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { compile } from "../kit/compile.ts";

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type R1cs, readR1cs } from "@sotto/certify/replay/r1cs";
+import { type R1cs, readR1cs } from "@sotto/certify/check/r1cs";
 import { runCircom } from "@sotto/keys/circuits/circom";
 import { buildFolder, packageVersion } from "@sotto/keys/circuits/paths";
 import { finishNames } from "@sotto/keys/source/anonymous";

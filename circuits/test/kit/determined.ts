@@ -1,5 +1,5 @@
-import { P } from "@sotto/certify/replay/field";
-import type { R1cs } from "@sotto/certify/replay/r1cs";
+import { P } from "@sotto/certify/check/field";
+import type { R1cs } from "@sotto/certify/check/r1cs";
 import { coefficientsOf, evaluateSides } from "./evaluate.ts";
 
 /**

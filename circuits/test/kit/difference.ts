@@ -1,5 +1,5 @@
-import { P } from "@sotto/certify/replay/field";
-import { type R1cs, sidesOf, TERM_BYTES, type Term } from "@sotto/certify/replay/r1cs";
+import { P } from "@sotto/certify/check/field";
+import { type R1cs, sidesOf, TERM_BYTES, type Term } from "@sotto/certify/check/r1cs";
 
 /** Marks a wire of `part` that `whole` does not have. */
 const NONE = 0xffffffff;

@@ -1,5 +1,5 @@
-import { P } from "@sotto/certify/replay/field";
-import { type R1cs, readField, TERM_BYTES } from "@sotto/certify/replay/r1cs";
+import { P } from "@sotto/certify/check/field";
+import { type R1cs, readField, TERM_BYTES } from "@sotto/certify/check/r1cs";
 
 /**
  * The indices of the constraints (all, or those in `among`) that `witness` does not satisfy. The witness has one value

@@ -1,4 +1,4 @@
-import { P } from "@sotto/certify/replay/field";
+import { P } from "@sotto/certify/check/field";
 import { interfaces } from "@sotto/keys/source/anonymous";
 import { readSources, type Sources } from "@sotto/keys/source/sources";
 import { expect } from "chai";

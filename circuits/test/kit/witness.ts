@@ -1,4 +1,4 @@
-import { mod } from "@sotto/certify/replay/field";
+import { mod } from "@sotto/certify/check/field";
 
 export type InputValue = bigint | number | readonly InputValue[];
 export type Inputs = Record<string, InputValue>;

@@ -1,4 +1,4 @@
-import { BASE8, multiply, ORDER } from "@sotto/certify/replay/curve";
+import { BASE8, multiply, ORDER } from "@sotto/certify/check/curve";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { Circuit } from "../kit/circuit.ts";

@@ -1,5 +1,5 @@
 // Inputs and public signals of note_append, computed without the circuits.
-import { mod } from "@sotto/certify/replay/field";
+import { mod } from "@sotto/certify/check/field";
 import type { Inputs } from "../kit/witness.ts";
 import { Tree } from "./tree.ts";
 

@@ -1,4 +1,4 @@
-import { add, BASE8, multiply, ORDER, type Point } from "@sotto/certify/replay/curve";
+import { add, BASE8, multiply, ORDER, type Point } from "@sotto/certify/check/curve";
 import { DOMAIN, poseidonEx } from "./hash.ts";
 
 export interface Encryption {

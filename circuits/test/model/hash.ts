@@ -1,4 +1,4 @@
-import { mod } from "@sotto/certify/replay/field";
+import { mod } from "@sotto/certify/check/field";
 import { buildPoseidon } from "circomlibjs";
 
 const poseidonWasm = await buildPoseidon();

@@ -1,5 +1,5 @@
-import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/replay/curve";
-import { mod } from "@sotto/certify/replay/field";
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/check/curve";
+import { mod } from "@sotto/certify/check/field";
 import type { Inputs } from "../kit/witness.ts";
 import { type Encryption, encrypt } from "./encrypt.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";

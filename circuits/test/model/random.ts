@@ -1,4 +1,4 @@
-import { P } from "@sotto/certify/replay/field";
+import { P } from "@sotto/certify/check/field";
 
 /**
  * A reproducible source of field elements and integers: xorshift128+ from a seed. The quality of the randomness does

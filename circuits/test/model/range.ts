@@ -1,4 +1,4 @@
-import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/replay/curve";
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "@sotto/certify/check/curve";
 import type { Inputs } from "../kit/witness.ts";
 import { type Encryption, encrypt } from "./encrypt.ts";
 import type { Random } from "./random.ts";

@@ -1,6 +1,6 @@
 // Points of Baby Jubjub outside the prime-order subgroup, with which cheaters and tests try the circuits.
-import { multiply, ORDER, type Point } from "@sotto/certify/replay/curve";
-import { divide, mod, squareRoot } from "@sotto/certify/replay/field";
+import { multiply, ORDER, type Point } from "@sotto/certify/check/curve";
+import { divide, mod, squareRoot } from "@sotto/certify/check/field";
 
 /** A point of the curve with this x, or undefined. a = 168700, d = 168696. */
 function atX(x: bigint): Point | undefined {

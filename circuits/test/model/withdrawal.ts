@@ -1,4 +1,4 @@
-import { mod } from "@sotto/certify/replay/field";
+import { mod } from "@sotto/certify/check/field";
 import type { Inputs } from "../kit/witness.ts";
 import { evaluate } from "./append.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";

@@ -1,4 +1,4 @@
-import { inverse, mod } from "@sotto/certify/replay/field";
+import { inverse, mod } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import { APPEND, evaluate, leftSiblings, makeAppend, treeOf } from "../model/append.ts";
 import { node } from "../model/hash.ts";

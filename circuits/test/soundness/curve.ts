@@ -1,4 +1,4 @@
-import { add, BASE8, multiply, toMontgomery } from "@sotto/certify/replay/curve";
+import { add, BASE8, multiply, toMontgomery } from "@sotto/certify/check/curve";
 import type { Attack } from "../kit/attack.ts";
 import { otherY, T2, T4, T8 } from "../model/small-order.ts";
 import { on, swap } from "./define.ts";

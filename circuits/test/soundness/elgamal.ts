@@ -1,4 +1,4 @@
-import { add, BASE8, montgomeryEighth, multiply, type Point, toMontgomery } from "@sotto/certify/replay/curve";
+import { add, BASE8, montgomeryEighth, multiply, type Point, toMontgomery } from "@sotto/certify/check/curve";
 import type { Attack } from "../kit/attack.ts";
 import { encrypt } from "../model/encrypt.ts";
 import { otherY, T8 } from "../model/small-order.ts";

@@ -1,4 +1,4 @@
-import { mod, P } from "@sotto/certify/replay/field";
+import { mod, P } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "../model/hash.ts";

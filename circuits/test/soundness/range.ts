@@ -1,4 +1,4 @@
-import { P } from "@sotto/certify/replay/field";
+import { P } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { Random } from "../model/random.ts";

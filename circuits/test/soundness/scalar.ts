@@ -1,5 +1,5 @@
-import { add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/replay/curve";
-import { mod } from "@sotto/certify/replay/field";
+import { add, BASE8, multiply, negate, ORDER, toMontgomery } from "@sotto/certify/check/curve";
+import { mod } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import { ephemeralScalar } from "../model/encrypt.ts";
 import { bitsOf } from "../model/tree.ts";

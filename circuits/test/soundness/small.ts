@@ -1,4 +1,4 @@
-import { mod, P } from "@sotto/certify/replay/field";
+import { mod, P } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import { on, swap } from "./define.ts";
 

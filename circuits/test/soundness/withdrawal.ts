@@ -1,4 +1,4 @@
-import { divide, P } from "@sotto/certify/replay/field";
+import { divide, P } from "@sotto/certify/check/field";
 import type { Attack } from "../kit/attack.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { commitment } from "../model/hash.ts";

@@ -1,7 +1,7 @@
 /** Certifies a circuit from its files. Both checkers must agree before anything is said about it. */
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import type { Place, Places } from "./locate.ts";
-import { parseR1cs } from "./replay/r1cs.ts";
+import { inputWires, parseR1cs, type R1cs } from "./replay/r1cs.ts";
 import { replay, replayBridge } from "./replay/replay.ts";
 import { isProven, type Proof, prove, sha256 } from "./theorem.ts";
 
@@ -10,7 +10,9 @@ export interface Certificate {
   circuit: string;
   /** SHA-256 of the .r1cs file that the theorem is about. */
   r1cs: string;
+  /** Number of constraints of that file. */
   constraints: number;
+  /** Number of its wires, with the constant 1. */
   wires: number;
   /** Public inputs on which two assignments must agree; the other public inputs then agree too. */
   given: string[];
@@ -39,6 +41,7 @@ export interface CircuitFiles {
 
 const fileAndText = ({ file, text }: Place): string => `${file}: ${text}`;
 
+/** What `certifyFiles` found out: the proof, its summary and what is missing. */
 export interface Result {
   readonly proof: Proof;
   readonly explanation: Explanation;
@@ -54,6 +57,22 @@ const count = <Key extends string>(keys: Iterable<Key>): Record<string, number> 
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
+/**
+ * Replays a proof with the second checker.
+ * @returns the wires of the plain circuit that it leaves undetermined. Throws an Error at the first step that does not follow.
+ */
+export function replayProof(
+  plain: R1cs,
+  { normalized, facts, determined }: Pick<Proof, "normalized" | "facts" | "determined">,
+): number[] {
+  const { publicOutputs, publicInputs } = plain;
+  const privates = inputWires(plain).filter((wire) => wire > publicOutputs + publicInputs);
+  return replay(plain, { substitutions: normalized.substitutions, facts: facts.steps, steps: determined.steps }, [
+    ...privates,
+    ...determined.givenPublic,
+  ]);
+}
+
 /** Reasons why the second checker, which shares no code with the first one, does not follow a proof. */
 export function recheck(proof: Proof, shippedFile: Buffer, plainFile: Buffer): string[] {
   const [shipped, plain] = [parseR1cs(shippedFile, "the shipped file"), parseR1cs(plainFile, "the source's file")];
@@ -61,7 +80,7 @@ export function recheck(proof: Proof, shippedFile: Buffer, plainFile: Buffer): s
   for (const wire of proof.bridge.map) claimed.add(wire);
   for (const wire of [...proof.free, ...proof.unused]) claimed.delete(wire);
   try {
-    const left = replay(plain, proof).filter((wire) => claimed.has(wire)).length;
+    const left = replayProof(plain, proof).filter((wire) => claimed.has(wire)).length;
     const missing = replayBridge(shipped, plain).length;
     return [
       ...(left === 0 ? [] : [`the second checker leaves ${left} wires undetermined that the first one determines`]),

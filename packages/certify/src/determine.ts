@@ -22,6 +22,7 @@ export class Determined {
   readonly givenPublic: number[] = [];
   readonly #system: Normalized;
   readonly #facts: Facts;
+  readonly #signs: boolean;
   readonly #known: Uint8Array;
   readonly #open: Uint32Array;
   /** How many undetermined wires of a constraint are not shown to be 0 or 1. */
@@ -31,10 +32,15 @@ export class Determined {
   readonly #queue: number[] = [];
   readonly #later: number[] = [];
 
-  /** @param given wires (not only roots) on which the two assignments agree @param results wires that may be given too if something stays open */
-  constructor(system: Normalized, facts: Facts, given: readonly number[], results: readonly number[]) {
+  /**
+   * @param given wires (not only roots) on which the two assignments agree
+   * @param results wires that may be given too if something stays open
+   * @param signs whether wires shown to be v or -v are given too
+   */
+  constructor(system: Normalized, facts: Facts, given: readonly number[], results: readonly number[], signs = true) {
     this.#system = system;
     this.#facts = facts;
+    this.#signs = signs;
     const { wires, constraints } = system.system;
     this.#known = new Uint8Array(wires);
     this.#known[0] = 1;
@@ -139,6 +145,7 @@ export class Determined {
   /** Takes wires shown to be v or -v as given, once v is determined and nothing else follows. */
   #giveSigns(): boolean {
     let changed = false;
+    if (!this.#signs) return changed;
     for (const [wire, { of, by }] of this.#facts.signs) {
       if (this.#known[wire] === 1 || this.#unknown(of).length > 0) continue;
       this.steps.push({ rule: "sign", wire, by });

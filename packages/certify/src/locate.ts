@@ -21,9 +21,11 @@ interface Template {
   readonly signals: ReadonlyMap<string, number>;
 }
 
+/** A statement in the sources. */
 export interface Place {
   readonly template: string;
   readonly file: string;
+  /** The first line is 1. */
   readonly line: number;
   readonly text: string;
 }

@@ -1,14 +1,18 @@
 import { CertifyError } from "./errors.ts";
-import { P } from "./field.ts";
+import { mod, P } from "./field.ts";
 
 /**
  * The constraints of an .r1cs file. Constraint i is A_i(w) B_i(w) = C_i(w). Its side s (0: A, 1: B, 2: C) has the terms
  * start[3 i + s] up to start[3 i + s + 1]; term t is values[coefficients[t]] times wire terms[t]. Wire 0 is always 1.
  */
 export interface System {
+  /** Number of wires, with the constant 1. */
   readonly wires: number;
+  /** Number of constraints. */
   readonly constraints: number;
+  /** Number of outputs: wires 1 up to this one. */
   readonly outputs: number;
+  /** Number of public inputs: the wires after the outputs. */
   readonly publicInputs: number;
   /**
    * Public and private inputs. They are the wires after the outputs, but after simplification circom counts private inputs
@@ -113,7 +117,11 @@ export function readSystem(file: Buffer): System {
   start[3 * constraints] = term;
   if (position !== body.length) return damaged("has bytes after its last constraint");
   const labels = new Uint32Array(wires);
-  for (let wire = 0; wire < wires; wire++) labels[wire] = Number(map.readBigUInt64LE(8 * wire));
+  for (let wire = 0; wire < wires; wire++) {
+    const label = map.readBigUInt64LE(8 * wire);
+    if (label >= 2n ** 32n) return damaged(`labels wire ${wire} with ${label}`);
+    labels[wire] = Number(label);
+  }
   return {
     wires,
     constraints,
@@ -125,5 +133,33 @@ export function readSystem(file: Buffer): System {
     coefficients: coefficients.subarray(0, term),
     values,
     labels,
+  };
+}
+
+/** A side of a constraint: coefficients by wire; wire 0 is the constant 1. */
+export type Side = Readonly<Record<number, bigint>>;
+
+/** A system written by hand. Wires 1 to `inputs` are private inputs. */
+export function systemOf(wires: number, inputs: number, constraints: readonly (readonly [Side, Side, Side])[]): System {
+  const [start, terms, coefficients, values]: [number[], number[], number[], bigint[]] = [[0], [], [], []];
+  for (const sides of constraints)
+    for (const side of sides) {
+      for (const [wire, value] of Object.entries(side)) {
+        terms.push(Number(wire));
+        coefficients.push(values.push(mod(value)) - 1);
+      }
+      start.push(terms.length);
+    }
+  return {
+    wires,
+    constraints: constraints.length,
+    outputs: 0,
+    publicInputs: 0,
+    inputs,
+    start: Uint32Array.from(start),
+    terms: Uint32Array.from(terms),
+    coefficients: Uint32Array.from(coefficients),
+    values,
+    labels: Uint32Array.from({ length: wires }, (_, wire) => wire),
   };
 }

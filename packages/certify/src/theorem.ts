@@ -36,24 +36,33 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
  * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
  * theorem is proven if `free`, `problems` and the bridge's failures are empty.
  * @param withheld public inputs (wires) that must come out determined and are never given
+ * @param assume the inputs that are given; default: the private ones, and those public ones that nothing else determines
  * @throws CertifyError R1CS_DAMAGED
  */
-export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly number[] = []): Proof {
+export function prove(
+  shippedFile: Buffer,
+  plainFile: Buffer,
+  withheld: readonly number[] = [],
+  assume?: "all inputs" | "public inputs",
+): Proof {
   assertPrimes();
   assertCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
-  if (1 + plain.outputs + plain.inputs > plain.wires)
+  const inputs = inputWires(plain);
+  if (inputs.length < plain.inputs && !shippedFile.equals(plainFile))
     throw new CertifyError("the circuit compiled with --O0 lacks an input: compile it again");
   const normalized = new Normalized(plain);
   const facts = new Facts(normalized);
   facts.scan();
-  const inputs = Array.from({ length: plain.inputs }, (_, i) => 1 + plain.outputs + i);
-  const [results, given] = [inputs.slice(0, plain.publicInputs), inputs.slice(plain.publicInputs)];
+  const isPublic = (wire: number) => wire <= plain.outputs + plain.publicInputs;
+  const [results, privates] = [inputs.filter(isPublic), inputs.filter((wire) => !isPublic(wire))];
+  const given = assume === undefined ? privates : assume === "all inputs" ? inputs : results;
   const determined = new Determined(
     normalized,
     facts,
     given,
-    results.filter((wire) => !withheld.includes(wire)),
+    assume === undefined ? results.filter((wire) => !withheld.includes(wire)) : [],
+    assume === undefined,
   );
   const problems: string[] = [];
   let bridged: Bridge;
@@ -90,6 +99,16 @@ export function prove(shippedFile: Buffer, plainFile: Buffer, withheld: readonly
   }
   const asserting = findAsserting(normalized, facts, determined, [...given, ...determined.givenPublic, ...signs]);
   return { shipped, plain, normalized, facts, determined, bridge: bridged, free, unused, signs, asserting, problems };
+}
+
+/** The wires of the inputs, by their labels, because a simplified circuit can lack private inputs. */
+function inputWires({ outputs, publicInputs, inputs, labels }: System): number[] {
+  if (labels.subarray(0, 1 + outputs + publicInputs).some((label, wire) => label !== wire))
+    throw new CertifyError("the r1cs file does not number its signals as circom does: compile it with circom");
+  return [...labels.keys()].filter((wire) => {
+    const label = labels[wire] as number;
+    return label > outputs && label <= outputs + inputs;
+  });
 }
 
 export const isProven = ({ free, problems }: Proof): boolean => free.length === 0 && problems.length === 0;

@@ -4,11 +4,16 @@ import { divide, mod } from "./field.ts";
 
 /** A point of Baby Jubjub in Edwards coordinates. */
 export type Point = { x: bigint; y: bigint };
+/** The coordinates (u, v) of a point in Montgomery form. */
 export type Pair = [bigint, bigint];
 
+/** The prime order of the subgroup. */
 export const ORDER = babyjubjub.Point.Fn.ORDER;
+/** The generator of the subgroup of prime order, in Edwards form. */
 export const BASE8: Point = affine(babyjubjub.Point.BASE);
+/** The identity in Edwards form. */
 export const IDENTITY: Point = { x: 0n, y: 1n };
+/** The coefficient of u^2 in the Montgomery form. */
 export const A = 168698n;
 
 function affine(point: { x: bigint; y: bigint }): Point {
@@ -17,7 +22,9 @@ function affine(point: { x: bigint; y: bigint }): Point {
 
 const lift = (point: Point) => babyjubjub.Point.fromAffine(point);
 
+/** The sum of two points in Edwards form. */
 export const add = (a: Point, b: Point): Point => affine(lift(a).add(lift(b)));
+/** The opposite point in Edwards form. */
 export const negate = (a: Point): Point => ({ x: mod(-a.x), y: a.y });
 
 /** k P for any point of the curve (also outside the subgroup) and any k >= 0. */

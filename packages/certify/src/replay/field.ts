@@ -7,6 +7,7 @@ export const mod = (value: bigint): bigint => {
   return rest < 0n ? rest + P : rest;
 };
 
+/** base^exponent modulo P. */
 export function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   for (let square = mod(base), rest = exponent; rest > 0n; rest >>= 1n, square = (square * square) % P)
@@ -24,6 +25,7 @@ export function inverse(value: bigint): bigint {
   return mod(k);
 }
 
+/** a / b modulo P. Throws if b is 0. */
 export const divide = (a: bigint, b: bigint): bigint => mod(a * inverse(b));
 
 /** A square root (either one), or undefined for a non-residue. Tonelli-Shanks; P - 1 = 2^28 * odd. */

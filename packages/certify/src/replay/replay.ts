@@ -2,14 +2,14 @@
 // takes the list of steps as data, and checks each step at random points or with plain sums of terms. Curve points come
 // from @noble/curves. It throws an Error that names the first step it cannot follow.
 import { randomFillSync } from "node:crypto";
-import type { Proof } from "../theorem.ts";
+import type { CertificateFile } from "./certificate.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
 import { inverse, mod, P } from "./field.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
-type Fact = Proof["facts"]["steps"][number];
-type Determination = Proof["determined"]["steps"][number];
-type Substitution = Proof["normalized"]["substitutions"][number];
+type Fact = CertificateFile["facts"][number];
+type Determination = CertificateFile["steps"][number];
+type Substitution = CertificateFile["substitutions"][number];
 interface Form {
   readonly constant: bigint;
   readonly wires: readonly number[];
@@ -905,7 +905,7 @@ function rowOf(sides: Sides, [first, second]: readonly [Values, Values]): Row | 
 }
 
 /** Gives values to unknown wires so that the rows hold, as far as they can. A wire without an equation gets `fallback`. */
-function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallback: () => bigint): void {
+function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallback: (wire: number) => bigint): void {
   const order: [wire: number, row: Row][] = [];
   const pivots = new Map<number, Row>();
   for (const row of [...rows].sort((x, y) => x.terms.size - y.terms.size)) {
@@ -928,7 +928,7 @@ function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallbac
   for (const [lead, { terms, rest }] of order.reverse()) {
     const factor = inverse(terms.get(lead) as bigint);
     for (const wire of terms.keys())
-      if (wire !== lead && all[0][wire] === undefined) for (const values of all) values[wire] = fallback();
+      if (wire !== lead && all[0][wire] === undefined) for (const values of all) values[wire] = fallback(wire);
     for (const i of [0, 1] as const) {
       const values = all[i];
       const total = [...terms].reduce(
@@ -953,7 +953,12 @@ function onlyOpen(values: Values, sides: Sides): number | undefined {
 }
 
 /** Extends values at two points to all wires, through constraints that are linear in the wires that are left. */
-function spread(sides: readonly Sides[], wires: number, all: readonly [Values, Values], fallback: () => bigint): void {
+function spread(
+  sides: readonly Sides[],
+  wires: number,
+  all: readonly [Values, Values],
+  fallback: (wire: number) => bigint,
+): void {
   const [values] = all;
   let left = sides;
   for (;;) {
@@ -975,15 +980,17 @@ function spread(sides: readonly Sides[], wires: number, all: readonly [Values, V
     if (rows.length === 0) break;
     solveRows(rows, all, fallback);
   }
-  for (let wire = 0; wire < wires; wire++) if (values[wire] === undefined) for (const at of all) at[wire] = fallback();
+  for (let wire = 0; wire < wires; wire++)
+    if (values[wire] === undefined) for (const at of all) at[wire] = fallback(wire);
 }
 
 /**
  * Whether every solution of the shipped system extends to one of the plain system: values at two random points, extended
  * through the constraints. Returns the constraints for which this is not shown. Throws an Error if the wires do not
  * correspond.
+ * @param invent gets the wires of the plain system that no constraint gives a value
  */
-export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
+export function replayBridge(shipped: R1cs, plain: R1cs, invent: (wire: number) => void = () => {}): number[] {
   const [ourSides, theirSides] = [sidesOfAll(shipped), sidesOfAll(plain)];
   const empty = (wires: number): [Values, Values] => [
     [1n, ...new Array(wires - 1).fill(undefined)],
@@ -1003,7 +1010,10 @@ export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
     );
     for (const i of [0, 1] as const) theirs[i][target] = ours[i][wire];
   }
-  spread(theirSides, plain.wires, theirs, () => 0n);
+  spread(theirSides, plain.wires, theirs, (wire) => {
+    invent(wire);
+    return 0n;
+  });
   const residuals = (all: readonly [Values, Values]) => (sides: Sides) =>
     all.map((values) => {
       const [a, b, c] = sides.map((side) => evaluate(values, side)) as [bigint, bigint, bigint];
@@ -1033,15 +1043,14 @@ function ratios(pairs: readonly (readonly [bigint, bigint])[]): (bigint | undefi
   return found;
 }
 
+/** The steps of a proof, as a certificate has them. */
+export type Steps = Pick<CertificateFile, "substitutions" | "facts" | "steps">;
+
 /**
  * Replays a proof about the plain system and returns the wires it leaves undetermined. Throws an Error at the first step
  * that does not follow.
+ * @param given wires on which the two assignments agree
  */
-export function replay(plain: R1cs, proof: Pick<Proof, "normalized" | "facts" | "determined">): number[] {
-  const checker = new Replay(plain, proof.normalized.substitutions, proof.facts.steps);
-  const privates = Array.from(
-    { length: plain.privateInputs },
-    (_, i) => 1 + plain.publicOutputs + plain.publicInputs + i,
-  );
-  return checker.determine([...privates, ...proof.determined.givenPublic], proof.determined.steps);
+export function replay(plain: R1cs, { substitutions, facts, steps }: Steps, given: readonly number[]): number[] {
+  return new Replay(plain, substitutions, facts).determine(given, steps);
 }

@@ -1,8 +1,15 @@
 /** Certifies the project's circuits, and compares the results with the committed certificates. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { type Certificate, type CircuitFiles, certifyFiles, problemLines, type Result } from "@sotto/certify/certify";
-import { type Place, Places } from "@sotto/certify/locate";
+import {
+  type Certificate,
+  type CircuitFiles,
+  certifyFiles,
+  type Place,
+  Places,
+  problemLines,
+  type Result,
+} from "@sotto/certify";
 import { CommandError } from "@sotto/command/command";
 import { readCircuitTable } from "../circuits/circuits-json.ts";
 import { compilePlain } from "../circuits/compiler.ts";

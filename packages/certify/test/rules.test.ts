@@ -1,10 +1,10 @@
-import { Determined } from "@sotto/certify/determine";
-import { Facts } from "@sotto/certify/facts";
-import { Normalized } from "@sotto/certify/normalize";
-import { PRATT, provenPrimes } from "@sotto/certify/primes";
-import { P } from "@sotto/certify/replay/field";
 import { expect } from "chai";
-import { type Side, systemOf } from "./system.ts";
+import { Determined } from "../src/determine.ts";
+import { Facts } from "../src/facts.ts";
+import { Normalized } from "../src/normalize.ts";
+import { PRATT, provenPrimes } from "../src/primes.ts";
+import { type Side, systemOf } from "../src/r1cs.ts";
+import { P } from "../src/replay/field.ts";
 
 type Constraint = readonly [Side, Side, Side];
 

@@ -1,10 +1,10 @@
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { Random } from "../model/random.ts";
+import { systemOf } from "../src/r1cs.ts";
 import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { smallFieldRules } from "./small-field.ts";
-import { systemOf } from "./system.ts";
 
 const SYSTEMS = fuzzSize(6_000, 300_000);
 const rules = await smallFieldRules();
@@ -87,7 +87,7 @@ describe("rules of the certificate over a field of 5, against all assignments", 
   slow(this, "each of some thousand systems is solved by brute force");
 
   it("claim no wire that has two values in random systems", () => {
-    const random = new Random(27);
+    const random = new Random("rules");
     const used = new Map<string, number>();
     for (let i = 0; i < SYSTEMS; i++) {
       const circuit = randomCircuit(random);

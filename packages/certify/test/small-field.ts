@@ -1,5 +1,5 @@
 import { registerHooks } from "node:module";
-import { P } from "@sotto/certify/replay/field";
+import { P } from "../src/replay/field.ts";
 import { SMALL } from "./random-circuit.ts";
 
 const SUFFIX = `?field=${SMALL}`;
@@ -26,11 +26,11 @@ export async function smallFieldRules() {
     },
   });
   const load = <Module>(name: string): Promise<Module> =>
-    import(`${import.meta.resolve(`@sotto/certify/${name}`)}${SUFFIX}`);
+    import(`${new URL(`../src/${name}.ts`, import.meta.url).href}${SUFFIX}`);
   try {
-    const { Normalized } = await load<typeof import("@sotto/certify/normalize")>("normalize");
-    const { Facts } = await load<typeof import("@sotto/certify/facts")>("facts");
-    const { Determined } = await load<typeof import("@sotto/certify/determine")>("determine");
+    const { Normalized } = await load<typeof import("../src/normalize.ts")>("normalize");
+    const { Facts } = await load<typeof import("../src/facts.ts")>("facts");
+    const { Determined } = await load<typeof import("../src/determine.ts")>("determine");
     return { Normalized, Facts, Determined };
   } finally {
     hooks.deregister();

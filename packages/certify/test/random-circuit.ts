@@ -1,5 +1,5 @@
-import type { Random } from "../model/random.ts";
-import type { Side } from "./system.ts";
+import type { Random } from "@sotto/test-kit/random";
+import type { Side } from "../src/r1cs.ts";
 
 /** The prime of the small field: every assignment of a few wires can be tried. */
 export const SMALL = 5;
@@ -20,7 +20,7 @@ export const range = (first: number, count: number): number[] => Array.from({ le
 
 /** A random circuit: patterns that the rules look for, with random wires and coefficients, and constraints of no pattern. */
 export function randomCircuit(random: Random): Circuit {
-  const below = (limit: number) => Number(random.below(BigInt(limit)));
+  const below = (limit: number) => random.below(limit);
   const unit = () => BigInt(1 + below(SMALL - 1));
   const [results, signals] = [1 + below(3), 1 + below(2)];
   const given = below(MAX_WIRES + 1 - results - signals);

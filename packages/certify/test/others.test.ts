@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
-import { certifyFiles, problemLines } from "@sotto/certify/certify";
-import { Places } from "@sotto/certify/locate";
-import { squareRoot } from "@sotto/certify/replay/field";
-import { prove } from "@sotto/certify/theorem";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { type BuildFiles, compile } from "../kit/compile.ts";
-import { sources } from "../kit/gadget.ts";
+import { certifyFiles, problemLines } from "../src/certify.ts";
+import { Places } from "../src/locate.ts";
+import type { Circuit } from "../src/outcome.ts";
+import { squareRoot } from "../src/replay/field.ts";
+import { prove } from "../src/theorem.ts";
+import { compile } from "./compiled.ts";
 import { division } from "./division.ts";
 
 // Circuits with well-known kinds of bugs, written for this test, and the same
@@ -86,16 +85,14 @@ include "circomlib/circuits/bitify.circom";
 component main = Num2Bits(${checked ? 253 : 254});`;
 
 /** The certificate of a circuit that is shipped without simplification. */
-function certifyPlain(name: string, files: BuildFiles, results?: readonly string[]) {
-  const r1cs = readFileSync(files.r1cs);
-  const plain = { r1cs, sym: readFileSync(files.sym, "utf8") };
+function certifyPlain(name: string, { r1cs, plain }: Circuit, results?: readonly string[]) {
+  if (plain === undefined) throw new Error("compiled circuits have one");
   return certifyFiles({ name, shipped: r1cs, plain, places: new Places([], String) }, results);
 }
 
 /** How many wires are free. */
 async function freeWires(text: string): Promise<number> {
-  const build = await compile(sources, text, "plain", "constraints");
-  const file = readFileSync(build.files.r1cs);
+  const { r1cs: file } = await compile(text);
   const { free, problems } = prove(file, file);
   expect(problems).to.deep.equal([]);
   return free.length;
@@ -122,8 +119,7 @@ template Square() {
 component main {public [result]} = Square();`;
 
   const certify = async (checked: boolean) => {
-    const { files } = await compile(sources, square(checked), "plain", "constraints");
-    return certifyPlain("square", files, ["result"]);
+    return certifyPlain("square", await compile(square(checked)), ["result"]);
   };
 
   it("must follow from the other inputs", async () => {
@@ -155,8 +151,7 @@ template Renamed() {
 component main = Renamed();`;
 
   it("are those on which no output depends, also if an output only renames an input", async () => {
-    const { files } = await compile(sources, main, "plain", "constraints");
-    const result = certifyPlain("renamed", files);
+    const result = certifyPlain("renamed", await compile(main));
     expect(problemLines(result)).to.deep.equal([]);
     expect(result.certificate.unused).to.deep.equal(["c"]);
   });

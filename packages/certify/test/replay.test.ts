@@ -1,21 +1,19 @@
-import { readFileSync } from "node:fs";
-import { certifyFiles, problemLines, recheck } from "@sotto/certify/certify";
-import { Determined } from "@sotto/certify/determine";
-import { Facts } from "@sotto/certify/facts";
-import { Places } from "@sotto/certify/locate";
-import { Normalized } from "@sotto/certify/normalize";
-import { replay } from "@sotto/certify/replay/replay";
-import { verdict } from "@sotto/certify/report";
-import { prove } from "@sotto/certify/theorem";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { compile } from "../kit/compile.ts";
-import { sources } from "../kit/gadget.ts";
-import { Random } from "../model/random.ts";
+import { certifyFiles, problemLines, recheck, replayProof } from "../src/certify.ts";
+import { Determined } from "../src/determine.ts";
+import { Facts } from "../src/facts.ts";
+import { Places } from "../src/locate.ts";
+import { Normalized } from "../src/normalize.ts";
+import { systemOf } from "../src/r1cs.ts";
+import { verdict } from "../src/report.ts";
+import { prove } from "../src/theorem.ts";
+import { compile } from "./compiled.ts";
 import { division } from "./division.ts";
 import { type Circuit, randomCircuit, range } from "./random-circuit.ts";
-import { r1csOf, systemOf } from "./system.ts";
+import { r1csOf } from "./second-reader.ts";
 
 const SYSTEMS = fuzzSize(1_500, 30_000);
 
@@ -31,20 +29,21 @@ function proveSystem({ given, results, wires, constraints }: Circuit) {
 }
 
 const filesOf = async (main: string) => {
-  const { files } = await compile(sources, main, "plain", "constraints");
-  return { r1cs: readFileSync(files.r1cs), sym: readFileSync(files.sym, "utf8") };
+  const { plain } = await compile(main);
+  if (plain === undefined) throw new Error("compiled circuits have one");
+  return plain;
 };
 
 describe("second checker of certificates, which shares no code with the first", function () {
   slow(this, "some thousand proofs are replayed");
 
   it("follows the proofs about random systems, and leaves the same wires", () => {
-    const random = new Random(28);
+    const random = new Random("replay");
     let steps = 0;
     for (let i = 0; i < SYSTEMS; i++) {
       const circuit = randomCircuit(random);
       const { proof, r1cs, left } = proveSystem(circuit);
-      expect(replay(r1cs, proof), `system ${i}`).to.deep.equal(left);
+      expect(replayProof(r1cs, proof), `system ${i}`).to.deep.equal(left);
       steps += proof.determined.steps.length;
     }
     expect(steps).to.be.above(SYSTEMS / 4);
@@ -60,10 +59,10 @@ describe("second checker of certificates, which shares no code with the first", 
     });
     const { proof, r1cs, left } = proveSystem(circuit(2n));
     expect(left).to.deep.equal([4]);
-    expect(replay(r1cs, proof)).to.deep.equal(left);
+    expect(replayProof(r1cs, proof)).to.deep.equal(left);
     const other = proveSystem(circuit(3n));
     expect(other.left).to.deep.equal([3, 4]);
-    expect(() => replay(other.r1cs, proof)).to.throw("step 0 (linear): another unknown wire");
+    expect(() => replayProof(other.r1cs, proof)).to.throw("step 0 (linear): another unknown wire");
   });
 
   it("refuses a case whose factor is not determined", () => {
@@ -81,7 +80,7 @@ describe("second checker of certificates, which shares no code with the first", 
     const { proof, r1cs } = proveSystem(circuit);
     const leaves = (...givenPublic: number[]) => {
       const steps = [{ rule: "case", zero: 0, other: 1, wire: 5 }];
-      return replay(r1cs, { ...proof, determined: { steps, givenPublic } as unknown as Determined });
+      return replayProof(r1cs, { ...proof, determined: { steps, givenPublic } as unknown as Determined });
     };
     expect(leaves(3, 4)).to.deep.equal([]);
     expect(() => leaves(4)).to.throw("step 0 (case): other unknown wires");

@@ -1,34 +1,5 @@
-import type { System } from "@sotto/certify/r1cs";
-import { mod } from "@sotto/certify/replay/field";
-import { type R1cs, TERM_BYTES } from "@sotto/certify/replay/r1cs";
-
-/** A side of a constraint: coefficients by wire; wire 0 is the constant 1. */
-export type Side = Readonly<Record<number, bigint>>;
-
-/** A system written by hand. Wires 1 to `inputs` are private inputs. */
-export function systemOf(wires: number, inputs: number, constraints: readonly (readonly [Side, Side, Side])[]): System {
-  const [start, terms, coefficients, values]: [number[], number[], number[], bigint[]] = [[0], [], [], []];
-  for (const sides of constraints)
-    for (const side of sides) {
-      for (const [wire, value] of Object.entries(side)) {
-        terms.push(Number(wire));
-        coefficients.push(values.push(mod(value)) - 1);
-      }
-      start.push(terms.length);
-    }
-  return {
-    wires,
-    constraints: constraints.length,
-    outputs: 0,
-    publicInputs: 0,
-    inputs,
-    start: Uint32Array.from(start),
-    terms: Uint32Array.from(terms),
-    coefficients: Uint32Array.from(coefficients),
-    values,
-    labels: Uint32Array.from({ length: wires }, (_, wire) => wire),
-  };
-}
+import type { System } from "../src/r1cs.ts";
+import { type R1cs, TERM_BYTES } from "../src/replay/r1cs.ts";
 
 /** The same system as the second checker reads it. */
 export function r1csOf({ wires, constraints, inputs, start, terms, coefficients, values, labels }: System): R1cs {

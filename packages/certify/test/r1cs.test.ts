@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
-import { readSystem } from "@sotto/certify/r1cs";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
-import { compile } from "../kit/compile.ts";
-import { sources } from "../kit/gadget.ts";
+import { readSystem } from "../src/r1cs.ts";
+import { compile } from "./compiled.ts";
 import { division } from "./division.ts";
 
 describe("the first checker's reader of r1cs files", function () {
@@ -12,8 +10,7 @@ describe("the first checker's reader of r1cs files", function () {
   let file: Buffer;
 
   before(async () => {
-    const { files } = await compile(sources, division(true), "plain", "constraints");
-    file = readFileSync(files.r1cs);
+    file = (await compile(division(true))).r1cs;
   });
 
   it("reads the circuit, as the control", () => {

@@ -1,0 +1,64 @@
+// A thread of limits.ts: reads or compiles a circuit and certifies it.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import { compileCircuit, type Simplification } from "./compile.ts";
+import { CertifyError, type CertifyErrorCode } from "./errors.ts";
+import { type Circuit, certify, type Outcome, type Stage } from "./outcome.ts";
+import { readSystem } from "./r1cs.ts";
+import type { Theorem } from "./replay/certificate.ts";
+import { assertSym } from "./sym.ts";
+
+/** What to certify. */
+export interface Job {
+  /** A .circom or .r1cs file. */
+  readonly path: string;
+  readonly libraries: readonly string[];
+  readonly sym: string | undefined;
+  readonly simplification: Simplification;
+  readonly theorem: Theorem;
+  /** The folder for temporary files, which outlives a thread that is stopped. */
+  readonly scratch: string;
+}
+
+/** What the thread posts. */
+export type Message =
+  | { readonly stage: Stage }
+  | { readonly outcome: Outcome }
+  | { readonly error: string; readonly code: CertifyErrorCode };
+
+/** Bytes of an input file. */
+const MAX_FILE = 2 ** 31 - 1;
+
+function readInput(path: string): Buffer {
+  if (!existsSync(path) || !statSync(path).isFile())
+    throw new CertifyError(`there is no file ${path}`, "INPUT_INVALID");
+  const { size } = statSync(path);
+  if (size > MAX_FILE) throw new CertifyError(`${path} has ${size} bytes; the limit is 2 GB`, "INPUT_INVALID");
+  return readFileSync(path);
+}
+
+async function read({ path, libraries, sym, simplification, scratch }: Job): Promise<Circuit> {
+  if (path.endsWith(".r1cs")) {
+    const r1cs = readInput(path);
+    if (sym === undefined) return { r1cs };
+    const names = readInput(sym).toString();
+    assertSym(names, readSystem(r1cs));
+    return { r1cs, sym: names };
+  }
+  readInput(path);
+  parentPort?.postMessage({ stage: "compile" } satisfies Message);
+  return compileCircuit(path, libraries, simplification, scratch);
+}
+
+async function run(job: Job): Promise<Message> {
+  try {
+    return {
+      outcome: certify(await read(job), job.theorem, (stage) => parentPort?.postMessage({ stage } satisfies Message)),
+    };
+  } catch (error) {
+    if (error instanceof CertifyError) return { error: error.message, code: error.code };
+    throw error;
+  }
+}
+
+parentPort?.postMessage(await run(workerData as Job));

@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { CertifyError } from "./errors.ts";
+import type { Job, Message } from "./job.ts";
+import type { Outcome, Stage } from "./outcome.ts";
+
+/** Limits of one run. */
+export interface Limits {
+  /** Seconds until the run is stopped. Default: no limit. */
+  readonly seconds?: number | undefined;
+  /** Megabytes of JavaScript objects until the run is stopped. Default: what Node chooses. */
+  readonly megabytes?: number | undefined;
+}
+
+/**
+ * Certifies a file in a thread of its own, which the limits stop: the outcome is then "unknown".
+ * @throws CertifyError if the file is not a circuit
+ */
+export async function certifyFile(
+  job: Omit<Job, "scratch">,
+  limits: Limits,
+  onStage: (stage: Stage) => void,
+): Promise<Outcome> {
+  const { seconds, megabytes } = limits;
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const scratch = mkdtempSync(join(tmpdir(), "certify-"));
+  const remove = () => rmSync(scratch, { recursive: true, force: true });
+  // Also if the program is interrupted.
+  process.once("exit", remove);
+  const thread = new Worker(new URL(`./job.${extension}`, import.meta.url), {
+    workerData: { ...job, scratch } satisfies Job,
+    ...(megabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: megabytes } }),
+  });
+  const stopped = (limit: string, option: string): Outcome => ({
+    verdict: "unknown",
+    theorem: job.theorem,
+    reason: `the run reached its limit of ${limit}; raise it with ${option}`,
+    open: 0,
+    findings: [],
+  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<Outcome>((resolve, reject) => {
+      if (seconds !== undefined) timer = setTimeout(() => resolve(stopped(`${seconds} s`, "--time")), 1000 * seconds);
+      thread.on("message", (message: Message) => {
+        if ("stage" in message) onStage(message.stage);
+        else if ("outcome" in message) resolve(message.outcome);
+        else reject(new CertifyError(message.error, message.code));
+      });
+      thread.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code === "ERR_WORKER_OUT_OF_MEMORY")
+          resolve(stopped(megabytes === undefined ? "memory" : `${megabytes} MB`, "--memory"));
+        else reject(error);
+      });
+      void once(thread, "exit").then(() => reject(new Error("the thread ended without a result")), reject);
+    });
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+    process.off("exit", remove);
+    remove();
+  }
+}

@@ -1,0 +1,104 @@
+/** What is found out about a circuit, for anybody's circuit: certified, refuted or unknown. */
+
+import { Explanation, type Finding, readNames } from "./explain.ts";
+import { Places } from "./locate.ts";
+import { encodeCertificate, type Theorem } from "./replay/certificate.ts";
+import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
+import { prove, sha256 } from "./theorem.ts";
+
+/** A circuit to certify. */
+export interface Circuit {
+  /** The .r1cs file that the theorem is about. */
+  readonly r1cs: Buffer;
+  /** The same circuit compiled without simplification (--O0), and its .sym file; a hint. Default: `r1cs` itself. */
+  readonly plain?: { readonly r1cs: Buffer; readonly sym: string } | undefined;
+  /** The .sym file of `r1cs`, for the names of signals, if there is no `plain`. */
+  readonly sym?: string | undefined;
+  /** The sources, for the places of signals. */
+  readonly places?: Places | undefined;
+}
+
+/** The result for one circuit. */
+export type Outcome =
+  | {
+      readonly verdict: "certified";
+      readonly theorem: Theorem;
+      /** The certificate file. The second checker has replayed it. */
+      readonly certificate: Buffer;
+      /** What the second checker says about it. */
+      readonly checked: CheckedTheorem;
+    }
+  | {
+      readonly verdict: "refuted";
+      readonly theorem: Theorem;
+      /** An output, or a wire, that has two values. */
+      readonly signal: string;
+      /** Values of all wires of the .r1cs file, twice: both satisfy every constraint and agree on what is given. */
+      readonly witnesses: readonly [readonly bigint[], readonly bigint[]];
+    }
+  | {
+      readonly verdict: "unknown";
+      readonly theorem: Theorem;
+      /** Why neither is shown, in one sentence. */
+      readonly reason: string;
+      /** Number of outputs or wires that are not shown to be determined; 0 if another reason prevents the proof. */
+      readonly open: number;
+      /** The first open signals, each with its place, the reason and a remedy. */
+      readonly findings: readonly Finding[];
+    };
+
+/** A stage of the work, for a progress display. */
+export type Stage = "compile" | "prove" | "check";
+
+/**
+ * Tries to prove a theorem about a circuit. It never says "certified" before the second checker has replayed the certificate.
+ * @throws CertifyError R1CS_DAMAGED
+ */
+export function certify(circuit: Circuit, theorem: Theorem = "outputs", onStage?: (stage: Stage) => void): Outcome {
+  const { r1cs } = circuit;
+  const plain = circuit.plain?.r1cs ?? r1cs;
+  onStage?.("prove");
+  const proof = prove(r1cs, plain, [], theorem === "strong" ? "public inputs" : "all inputs");
+  const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
+  const unknown = (reason: string, open = 0, findings: readonly Finding[] = []): Outcome => ({
+    verdict: "unknown",
+    theorem,
+    reason,
+    open,
+    findings,
+  });
+  const [problem] = proof.problems;
+  if (problem !== undefined) return unknown(problem);
+  const { outputs } = proof.plain;
+  if (theorem !== "wires" && outputs === 0)
+    return unknown("the circuit has no outputs: use --theorem wires, which is about every wire");
+  // Every wire of the r1cs file, also one that is in no constraint.
+  const claimed =
+    theorem === "wires"
+      ? [...new Set(proof.bridge.map)].filter((wire) => wire > 0)
+      : Array.from({ length: outputs }, (_, i) => 1 + i);
+  const open = claimed.filter((wire) => !proof.determined.isDetermined(wire));
+  if (open.length > 0) {
+    const explanation = new Explanation({ ...proof, free: open }, names, circuit.places ?? new Places([]));
+    const what = theorem === "wires" ? "wires" : "outputs";
+    return unknown(
+      `${open.length} of ${claimed.length} ${what} are not shown to be determined`,
+      open.length,
+      explanation.findings(),
+    );
+  }
+  onStage?.("check");
+  const certificate = encodeCertificate({
+    theorem,
+    r1cs: sha256(r1cs),
+    plain: plain.equals(r1cs) ? undefined : plain,
+    substitutions: proof.normalized.substitutions,
+    facts: proof.facts.steps,
+    steps: proof.determined.steps,
+  });
+  try {
+    return { verdict: "certified", theorem, certificate, checked: checkCertificate(r1cs, certificate) };
+  } catch (error) {
+    return unknown(`the second checker refuses the proof: ${(error as Error).message}`);
+  }
+}

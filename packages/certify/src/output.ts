@@ -1,0 +1,103 @@
+/** Forms of an outcome: text for people, JSON, SARIF 2.1.0 and GitHub's annotations. */
+import type { Finding } from "./explain.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Theorem } from "./replay/certificate.ts";
+
+/** What each theorem says. */
+export const MEANING: Readonly<Record<Theorem, string>> = {
+  outputs: "all inputs together determine every output",
+  wires: "all inputs together determine every wire",
+  strong: "the public inputs alone determine every output",
+};
+
+const HELP = "https://www.npmjs.com/package/@sotto/certify";
+
+const place = ({ place: at }: Finding): { file: string; line: number } | undefined => {
+  const [, file, line] = /^(.*):(\d+) \(/.exec(at ?? "") ?? [];
+  return file === undefined ? undefined : { file, line: Number(line) };
+};
+
+/** Lines for a terminal. */
+export function textOf(path: string, outcome: Outcome): string[] {
+  const { theorem } = outcome;
+  const head = `${path}: ${outcome.verdict}`;
+  if (outcome.verdict === "certified") {
+    const { constraints, wires, outputs } = outcome.checked;
+    return [
+      `${head}: ${MEANING[theorem]} (theorem ${theorem})`,
+      `  ${constraints} constraints, ${wires} wires, ${outputs} outputs; a second checker has replayed the proof`,
+    ];
+  }
+  if (outcome.verdict === "refuted")
+    return [`${head}: ${outcome.signal} has two values, so it is false that ${MEANING[theorem]} (theorem ${theorem})`];
+  return [
+    `${head}: not shown that ${MEANING[theorem]} (theorem ${theorem})`,
+    `  ${outcome.reason}`,
+    ...outcome.findings.flatMap(({ signal, place: at, why, fix }) => [
+      `  ${signal}${at === undefined ? "" : ` @ ${at}`}`,
+      `    why: ${why}`,
+      `    fix: ${fix}`,
+    ]),
+  ];
+}
+
+/** The outcome as JSON. Values of wires are decimal strings. */
+export function jsonOf(path: string, outcome: Outcome): string {
+  const shown = outcome.verdict === "certified" ? { ...outcome, certificate: undefined } : outcome;
+  const value = { circuit: path, meaning: MEANING[outcome.theorem], ...shown };
+  return JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? String(one) : one), 2);
+}
+
+interface Problem {
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What a reviewer must look at: an error if the circuit is refuted, warnings for open signals. */
+function problemsOf(path: string, outcome: Outcome): Problem[] {
+  if (outcome.verdict === "certified") return [];
+  if (outcome.verdict === "refuted")
+    return [{ level: "error", message: `${outcome.signal} has two values for the same inputs`, file: path, line: 1 }];
+  if (outcome.findings.length === 0) return [{ level: "warning", message: outcome.reason, file: path, line: 1 }];
+  return outcome.findings.map((finding) => ({
+    level: "warning",
+    message: `${finding.signal} is not shown to be determined: ${finding.why}. ${finding.fix}`,
+    ...(place(finding) ?? { file: path, line: 1 }),
+  }));
+}
+
+/** The outcome as a SARIF 2.1.0 file, for code scanning. */
+export function sarifOf(path: string, outcome: Outcome): string {
+  const rules = [
+    { id: "refuted", shortDescription: { text: "A signal has two values for the same inputs" } },
+    { id: "unknown", shortDescription: { text: "A signal is not shown to be determined" } },
+  ];
+  const results = problemsOf(path, outcome).map(({ level, message, file, line }) => ({
+    ruleId: outcome.verdict,
+    level,
+    message: { text: message },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: file.split("\\").map(encodeURI).join("/") },
+          region: { startLine: line },
+        },
+      },
+    ],
+  }));
+  const driver = { name: "certify", informationUri: HELP, rules };
+  return JSON.stringify({ version: "2.1.0", runs: [{ tool: { driver }, results }] }, undefined, 2);
+}
+
+/** Escapes as GitHub's workflow commands require. */
+const escaped = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const property = (text: string) => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+
+/** Workflow commands that annotate a pull request on GitHub. */
+export const githubOf = (path: string, outcome: Outcome): string[] =>
+  problemsOf(path, outcome).map(
+    ({ level, message, file, line }) =>
+      `::${level} file=${property(file)},line=${line},title=certify::${escaped(message)}`,
+  );

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { decodeCertificate, type Theorem } from "./certificate.ts";
+import { inputWires, parseR1cs, type R1cs } from "./r1cs.ts";
+import { replay, replayBridge } from "./replay.ts";
+
+/** A theorem that the second checker has replayed. */
+export interface CheckedTheorem {
+  readonly theorem: Theorem;
+  /** SHA-256 of the .r1cs file that the theorem is about, in hexadecimal. */
+  readonly r1cs: string;
+  /** Number of outputs of that file. */
+  readonly outputs: number;
+  /** Number of its wires, with the constant 1. */
+  readonly wires: number;
+  /** Number of its constraints. */
+  readonly constraints: number;
+  /** Steps of the proof that were replayed. */
+  readonly steps: number;
+}
+
+function need(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(what);
+}
+
+/** The wires of the plain circuit that are those of the shipped one, which must have the same public signals. */
+function imagesOf(shipped: R1cs, plain: R1cs): number[] {
+  const byLabel = new Map([...plain.wireLabels].map((label, wire) => [label, wire]));
+  const images = [...shipped.wireLabels].map((label) => byLabel.get(label) ?? -1);
+  need(!images.includes(-1), "a wire of the r1cs file is no signal of the source");
+  need(
+    shipped.publicOutputs === plain.publicOutputs && shipped.publicInputs === plain.publicInputs,
+    "the r1cs file has other public signals than the source",
+  );
+  for (let wire = 0; wire <= plain.publicOutputs + plain.publicInputs; wire++)
+    need(images[wire] === wire, `public signal ${wire} is another one in the source`);
+  return images;
+}
+
+/**
+ * Replays a certificate with the second checker, which trusts nothing in it. The theorem is about the .r1cs file alone:
+ * the certificate's own circuit is a hint.
+ * @throws Error with the first step that does not follow
+ */
+export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array): CheckedTheorem {
+  const file = decodeCertificate(certificate);
+  const hash = createHash("sha256").update(r1cs).digest("hex");
+  need(hash === file.r1cs, `the certificate is for another r1cs file, with the SHA-256 ${file.r1cs}`);
+  const shipped = parseR1cs(Buffer.from(r1cs), "the r1cs file");
+  const plain = file.plain === undefined ? shipped : parseR1cs(file.plain, "the certificate's circuit");
+  const images = imagesOf(shipped, plain);
+  const inputs = inputWires(plain);
+  if (plain !== shipped) {
+    const invented = new Set<number>();
+    const missing = replayBridge(shipped, plain, (wire) => invented.add(wire));
+    need(missing.length === 0, `${missing.length} constraints of the source do not follow from the r1cs file`);
+    need(!inputs.some((wire) => invented.has(wire)), "the r1cs file does not give an input of the source a value");
+  }
+  const publics = inputs.filter((wire) => wire <= plain.publicOutputs + plain.publicInputs);
+  const given = file.theorem === "strong" ? publics : inputs;
+  const left = new Set(replay(plain, file, given));
+  const outputs = Array.from({ length: plain.publicOutputs }, (_, i) => 1 + i);
+  need(file.theorem === "wires" || outputs.length > 0, "the circuit has no outputs, so the theorem says nothing");
+  const open = (file.theorem === "wires" ? images : outputs).filter((wire) => left.has(wire));
+  need(open.length === 0, `the proof leaves ${open.length} wires undetermined, first wire ${open[0]}`);
+  const { constraints, wires } = shipped;
+  return { theorem: file.theorem, r1cs: hash, outputs: outputs.length, wires, constraints, steps: file.steps.length };
+}

@@ -1,0 +1,109 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { expect } from "chai";
+import { compile, writeCircuit } from "./compiled.ts";
+import { division } from "./division.ts";
+
+const program = join(import.meta.dirname, "..", "dist", "main.js");
+
+/** Runs the program with a folder of its own for temporary files. */
+function run(...options: string[]) {
+  const scratch = temporaryFolder("certify-scratch");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...options], {
+    encoding: "utf8",
+    env: { ...process.env, TMPDIR: scratch, TEMP: scratch },
+  });
+  return { status, stdout, stderr, left: readdirSync(scratch) };
+}
+
+describe("the program certify", function () {
+  slow(this, "circuits are compiled by new processes");
+  let good: string;
+  let bad: string;
+  before(() => {
+    good = writeCircuit(division(true));
+    bad = writeCircuit(division(false));
+  });
+
+  it("certifies a circuit, and its certificate is replayed alone", async () => {
+    const certificate = join(dirname(good), "certificate");
+    const { status, stdout, left } = run(good, "--out", certificate);
+    expect([status, left]).to.deep.equal([0, []]);
+    expect(stdout).to.contain("certified: all inputs together determine every output (theorem outputs)");
+    const r1cs = join(dirname(good), "main.r1cs");
+    writeFileSync(r1cs, (await compile(division(true), 1)).r1cs);
+    expect(run("--check", r1cs, certificate)).to.deep.include({ status: 0, stderr: "" });
+    writeFileSync(r1cs, (await compile(division(false), 1)).r1cs);
+    const refused = run("--check", r1cs, certificate);
+    expect(refused.status).to.equal(2);
+    expect(refused.stderr).to.contain("another r1cs file");
+  });
+
+  it("says unknown with place, reason and remedy, as text, JSON, SARIF and annotations", () => {
+    const sarif = join(dirname(bad), "report.sarif");
+    const text = run(bad, "--github", "--sarif", sarif);
+    expect(text.status).to.equal(2);
+    expect(text.stdout)
+      .to.contain("main.q @ ")
+      .and.to.match(/^::warning file=.*main\.circom,line=7,title=certify::main\.q/m);
+    const { runs } = JSON.parse(readFileSync(sarif, "utf8")) as {
+      runs: { results: { ruleId: string; locations: { physicalLocation: { region: { startLine: number } } }[] }[] }[];
+    };
+    expect(runs[0]?.results[0]?.ruleId).to.equal("unknown");
+    expect(runs[0]?.results[0]?.locations[0]?.physicalLocation.region.startLine).to.equal(7);
+    const { stdout } = run(bad, "--json");
+    expect(JSON.parse(stdout)).to.deep.include({ verdict: "unknown", theorem: "outputs", open: 1 });
+  });
+
+  it("finds includes beside the circuit and in the folders of -l", () => {
+    const folder = temporaryFolder("certify-includes");
+    mkdirSync(join(folder, "lib"));
+    const [template, main] = division(true).split("component main");
+    writeFileSync(join(folder, "lib", "division.circom"), template as string);
+    const path = join(folder, "main.circom");
+    writeFileSync(path, `pragma circom 2.0.0; include "division.circom"; component main${main}`);
+    const missing = run(path);
+    expect(missing.status).to.equal(3);
+    expect(missing.stderr).to.contain("name the library's folder with -l");
+    expect(run(path, "-l", join(folder, "lib")).status).to.equal(0);
+  });
+
+  it("reads an r1cs file with its .sym file, and refuses one that is cut or another circuit's", async () => {
+    const folder = temporaryFolder("certify-r1cs");
+    const { r1cs, plain } = await compile(division(true));
+    const [file, sym] = [join(folder, "a.r1cs"), join(folder, "a.sym")];
+    writeFileSync(file, r1cs);
+    writeFileSync(sym, plain?.sym ?? "");
+    expect(run(file, "--sym", sym).status).to.equal(0);
+    writeFileSync(sym, "1,1,0,main.q\n");
+    expect(run(file, "--sym", sym)).to.deep.include({ status: 3, stdout: "" });
+    truncateSync(file, 200);
+    const cut = run(file);
+    expect(cut.status).to.equal(3);
+    expect(cut.stderr).to.contain("the r1cs file ends early");
+  });
+
+  it("refuses options and circuits that are wrong with exit code 3, and leaves no files", () => {
+    const broken = writeCircuit("pragma circom 2.0.0; template A() { foo }");
+    for (const options of [[broken], ["missing.circom"], ["a.txt"], [], [good, "--theorem", "all"], ["--nothing"]]) {
+      const { status, stderr, left } = run(...options);
+      expect([status, left], options.join(" ")).to.deep.equal([3, []]);
+      expect(stderr).to.match(/^certify: /);
+    }
+  });
+
+  it("stops at its limits of time and memory with exit code 2 and the reason, and leaves no files", () => {
+    for (const [option, value] of [
+      ["--time", "0.001"],
+      ["--memory", "8"],
+    ] as const) {
+      const { status, stdout, left } = run(writeCircuit(division(true)), option, value);
+      expect([status, left], stdout).to.deep.equal([2, []]);
+      expect(stdout).to.contain(`raise it with ${option}`);
+    }
+    expect(existsSync(good)).to.equal(true);
+  });
+});

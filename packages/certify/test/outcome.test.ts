@@ -1,0 +1,167 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { CertifyError } from "../src/errors.ts";
+import { type Circuit, certify, type Outcome } from "../src/outcome.ts";
+import { decodeCertificate, type Theorem } from "../src/replay/certificate.ts";
+import { checkCertificate } from "../src/replay/check.ts";
+import { sha256 } from "../src/theorem.ts";
+import { compile } from "./compiled.ts";
+import { division } from "./division.ts";
+
+/** IsZero: its output is determined, its inverse is not. */
+const IS_ZERO = `pragma circom 2.0.0;
+include "circomlib/circuits/comparators.circom";
+component main = IsZero();`;
+
+/** The output follows from the public input; a private input is only compared with itself. */
+const PUBLIC = `pragma circom 2.0.0;
+template Public() {
+    signal input a;
+    signal input b;
+    signal output out;
+    out <== a * a;
+    b * b === b;
+}
+component main {public [a]} = Public();`;
+
+function certificateOf(outcome: Outcome): Buffer {
+  if (outcome.verdict !== "certified") throw new Error(`${outcome.verdict}, expected certified`);
+  return outcome.certificate;
+}
+
+type Contents = Record<string, unknown> & { steps: Record<string, unknown>[]; facts: unknown[] };
+/** A certificate with other contents. */
+function forged(certificate: Buffer, change: (contents: Contents) => void): Buffer {
+  const contents = JSON.parse(gunzipSync(certificate).toString()) as Contents;
+  change(contents);
+  return gzipSync(JSON.stringify(contents));
+}
+
+describe("verdicts about any circuit", function () {
+  slow(this, "circuits are compiled");
+  const verdicts = (circuit: Circuit) =>
+    (["outputs", "wires", "strong"] as const).map((theorem: Theorem) => certify(circuit, theorem).verdict);
+
+  it("say which theorem holds", async () => {
+    expect(verdicts(await compile(division(true), 1))).to.deep.equal(["certified", "certified", "unknown"]);
+    expect(verdicts(await compile(division(false), 1))).to.deep.equal(["unknown", "unknown", "unknown"]);
+    expect(verdicts(await compile(IS_ZERO, 1))).to.deep.equal(["certified", "unknown", "unknown"]);
+    expect(verdicts(await compile(PUBLIC, 1))).to.deep.equal(["certified", "certified", "certified"]);
+  });
+
+  it("hold for every level of simplification, and for an r1cs file alone", async () => {
+    for (const level of [0, 1, 2] as const) {
+      const { r1cs, plain } = await compile(IS_ZERO, level);
+      for (const circuit of [{ r1cs, plain }, { r1cs }]) expect(certify(circuit).verdict).to.equal("certified");
+    }
+  });
+
+  it("are unknown if a circuit has no outputs, unless every wire is meant", async () => {
+    const circuit = await compile(
+      "pragma circom 2.0.0; template A() { signal input a; signal b <== a * a; } component main = A();",
+    );
+    expect(verdicts(circuit)).to.deep.equal(["unknown", "certified", "unknown"]);
+  });
+});
+
+describe("certificate files", function () {
+  slow(this, "circuits are compiled");
+  let circuit: Circuit;
+  let certificate: Buffer;
+  before(async () => {
+    circuit = await compile(division(true), 1);
+    certificate = certificateOf(certify(circuit));
+  });
+
+  it("are replayed by the second checker alone, which says what they show", () => {
+    const { theorem, outputs, steps } = checkCertificate(circuit.r1cs, certificate);
+    expect([theorem, outputs]).to.deep.equal(["outputs", 1]);
+    expect(steps).to.be.above(0);
+  });
+
+  it("are about one r1cs file", async () => {
+    const { r1cs } = await compile(division(false), 1);
+    expect(() => checkCertificate(r1cs, certificate)).to.throw("another r1cs file");
+    const renamed = forged(certificate, (contents) => {
+      contents["r1cs"] = sha256(r1cs);
+    });
+    expect(() => checkCertificate(r1cs, renamed)).to.throw();
+  });
+
+  it("are refused without one of their steps, or with a stronger theorem", () => {
+    const every = certificateOf(certify(circuit, "wires"));
+    const { steps } = decodeCertificate(every);
+    expect(steps).to.have.length(2);
+    for (const index of steps.keys()) {
+      const rest = forged(every, (one) => one.steps.splice(index, 1));
+      expect(() => checkCertificate(circuit.r1cs, rest)).to.throw("the proof leaves 1 wires undetermined");
+    }
+    const strong = forged(certificate, (contents) => {
+      contents["theorem"] = "strong";
+    });
+    expect(() => checkCertificate(circuit.r1cs, strong)).to.throw();
+  });
+
+  it("cannot give a wire as a sign, nor contain what is not a step", () => {
+    const wrong: ((contents: Contents) => void)[] = [
+      (one) => one.steps.unshift({ rule: "sign", wire: 1, by: 0 }),
+      (one) => one.steps.unshift({ rule: "constructor" }),
+      (one) => one.steps.unshift({ rule: "linear", by: 0, wire: "1", nonzero: -1 }),
+      (one) => one.steps.unshift({ rule: "linear", by: 0, wire: 0.5, nonzero: -1 }),
+      (one) => one.steps.unshift({ rule: "linear", by: 0, wire: 1, nonzero: -1, extra: 1 }),
+      (one) => one.facts.push({ rule: "boolean", by: 0 }),
+      (one) => Object.assign(one, { format: "sotto-certificate-0" }),
+      (one) => Object.assign(one, { theorem: "everything" }),
+      (one) => Object.assign(one, { facts: {} }),
+    ];
+    for (const change of wrong)
+      expect(() => decodeCertificate(forged(certificate, change)), String(change)).to.throw("the certificate");
+    expect(() => decodeCertificate(Buffer.from("{}"))).to.throw("compressed JSON");
+    expect(() => decodeCertificate(gzipSync("null"))).to.throw("the certificate");
+  });
+
+  it("show nothing about a circuit with a free output when their steps are random", async () => {
+    const { r1cs, plain } = await compile(division(false), 1);
+    const random = new Random("forged");
+    const size = fuzzSize(200, 20_000);
+    for (let i = 0; i < size; i++) {
+      const other = forged(certificate, (contents) => {
+        contents["r1cs"] = sha256(r1cs);
+        contents["plain"] = plain?.r1cs.toString("base64");
+        contents["steps"] = Array.from({ length: 1 + random.below(3) }, () => ({
+          rule: "linear",
+          by: random.below(2),
+          wire: random.below(4),
+          nonzero: random.below(3) - 1,
+        }));
+        contents.facts = contents.facts.slice(random.below(2));
+      });
+      expect(() => checkCertificate(r1cs, other)).to.throw();
+    }
+  });
+});
+
+describe("damaged circuits", function () {
+  slow(this, "a circuit is compiled");
+
+  it("give a CertifyError or a verdict when random bytes change", async () => {
+    const { r1cs } = await compile(division(true), 1);
+    const random = new Random("damaged");
+    const size = fuzzSize(300, 30_000);
+    let refused = 0;
+    for (let i = 0; i < size; i++) {
+      const copy = Buffer.from(r1cs);
+      copy.writeUInt32LE(random.below(4) === 0 ? 2 ** 32 - 1 : random.below(300), random.below(copy.length - 3));
+      try {
+        expect(certify({ r1cs: copy }).verdict).to.be.oneOf(["certified", "unknown"]);
+      } catch (error) {
+        expect(error, (error as Error).stack ?? "").to.be.instanceOf(CertifyError);
+        refused++;
+      }
+    }
+    expect(refused).to.be.above(size / 10);
+  });
+});
