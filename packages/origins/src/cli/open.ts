@@ -5,6 +5,9 @@ import { showOrigins } from "../client.ts";
 import { parseSetName } from "../core/set.ts";
 import { Origins, type OriginsOptions, type SetKey } from "../wallet.ts";
 
+/** How long a command waits for new heads, ms. */
+const MAX_SYNC_MS = 10_000;
+
 /** The two options that name a set. */
 export const SET_OPTIONS = {
   key: { value: "ADDRESS", help: "the account with whose key the curator signs" },
@@ -34,8 +37,8 @@ export async function withOrigins<T>(wallet: Wallet, action: (origins: Origins) 
 }
 
 /**
- * Keeps the notes of a command apart, shows origins to servers that ask, and takes new heads meanwhile. It sends no claims: a claim of one payment at the time of the
- * next one would tell that one wallet made both.
+ * Keeps the notes of a command apart, shows origins to servers that ask, and takes new heads first, for which it waits ten seconds at
+ * most. It sends no claims: a claim of one payment at the time of the next one would tell that one wallet made both.
  */
 export const createAttend =
   (options: OriginsOptions = {}): Attend =>
@@ -43,6 +46,12 @@ export const createAttend =
     const origins = await Origins.open(wallet, options);
     // The wallet's command reports what is wrong with the chain, and `origin status` what is wrong with a set.
     const syncing = origins.sets().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const waited = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, MAX_SYNC_MS);
+    });
+    if (syncing !== undefined) await Promise.race([syncing, waited]);
+    clearTimeout(timer);
     return {
       attachments: [showOrigins({ origins })],
       async end() {

@@ -2,7 +2,7 @@ import type { AttachedPayment, NoteWish, PayingAttachment } from "@sotto/client"
 import type { NoteChoice, WalletNote } from "@sotto/wallet";
 import { ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
 import type { OriginClaim } from "../core/claim.ts";
-import { encodeOriginHeader, MAX_SHOWN_ORIGINS, ORIGIN_HEADER } from "../core/header.ts";
+import { encodeOriginHeader, ORIGIN_HEADER } from "../core/header.ts";
 import type { Origins } from "../wallet/origins.ts";
 import type { SetKey } from "../wallet/records.ts";
 import { OriginClientError } from "./errors.ts";
@@ -31,13 +31,13 @@ const MAX_WAIT_MS = 600_000;
  * the wallet follow another set, or read anything from a URL that it names. What is shown is journaled with the purchase first.
  *
  *     wrapFetch(fetch, wallet, { ...options, attachments: [showOrigins({ origins })] });
- * @throws OriginClientError ORIGIN_OPTION_INVALID
+ * @throws OriginClientError INVALID_OPTION
  */
 export function showOrigins({ origins, missing = "without", waitMs = WAIT_MS }: ShowOriginsOptions): PayingAttachment {
   if (!["wait", "without", "refuse"].includes(missing))
-    throw new OriginClientError("ORIGIN_OPTION_INVALID", 'missing must be "wait", "without" or "refuse"');
+    throw new OriginClientError("INVALID_OPTION", 'missing must be "wait", "without" or "refuse"');
   if (!Number.isSafeInteger(waitMs) || waitMs < 0 || waitMs > MAX_WAIT_MS)
-    throw new OriginClientError("ORIGIN_OPTION_INVALID", `waitMs is ${waitMs}, but must be 0 to ${MAX_WAIT_MS} ms`);
+    throw new OriginClientError("INVALID_OPTION", `waitMs is ${waitMs}, but must be 0 to ${MAX_WAIT_MS} ms`);
   return {
     name: ORIGINS_FIELD,
     header: ORIGIN_HEADER,
@@ -79,7 +79,7 @@ function choose(
 
 /** The asked sets in which a note can be shown now. */
 const setsIn = (origins: OriginProver, asked: readonly SetKey[], note: WalletNote): readonly SetKey[] =>
-  asked.filter((set) => origins.canProve(note, set)).slice(0, MAX_SHOWN_ORIGINS);
+  asked.filter((set) => origins.canProve(note, set));
 
 async function show(
   origins: OriginProver,
@@ -87,14 +87,14 @@ async function show(
   missing: ShowOriginsOptions["missing"],
   { note, nullifier, signal }: AttachedPayment,
 ): Promise<string | undefined> {
-  const claims = new Map<bigint, OriginClaim>();
+  const claims: OriginClaim[] = [];
   for (const set of setsIn(origins, asked, note)) {
     const claim = await origins.prove(note.leafIndex, set, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
       if (missing !== "without") throw error;
       return undefined;
     });
-    if (claim?.nullifier === nullifier) claims.set(claim.maskRoot, claim);
+    if (claim?.nullifier === nullifier) claims.push(claim);
   }
-  return claims.size === 0 ? undefined : encodeOriginHeader([...claims.values()]);
+  return claims.length === 0 ? undefined : encodeOriginHeader(claims);
 }

@@ -1,4 +1,4 @@
-import type { ErrorTable } from "@sotto/protocol";
+import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
 /** The errors of showing origins with payments. */
 export const ORIGIN_CLIENT_ERRORS = {
@@ -10,9 +10,5 @@ export const ORIGIN_CLIENT_ERRORS = {
     exit: "refused",
     remedy: "try again in some minutes, or let payments be made without an origin",
   },
-  ORIGIN_OPTION_INVALID: {
-    means: "An option of `showOrigins` is missing or wrong. The message names it.",
-    cause: "An option has a typo, or the wallet follows no set.",
-    exit: "usage",
-  },
+  INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
 } satisfies ErrorTable;

@@ -1,6 +1,6 @@
 // The sets for which a 402 asks: its field `payment.origins`.
-import { type Address, parseAddress } from "@sotto/protocol";
-import { assertInteger, assertObject, fail, parseHttpUrl, recode } from "@sotto/protocol/extend";
+import { type Address, baseUrl, parseAddress } from "@sotto/protocol";
+import { assertInteger, assertObject, fail, recode } from "@sotto/protocol/extend";
 import { parseSetName } from "./set.ts";
 
 /** Field of a 402's `payment` that asks for origins. */
@@ -27,13 +27,19 @@ export interface AskedSet {
   readonly maxAgeMs: number;
 }
 
+/** The default of `maxAgeMs`: an hour. */
+export const DEFAULT_ROOT_AGE_MS = 3_600_000;
+
+/** The options of a set, with the default of `maxAgeMs`. */
+export const withDefaults = (set: unknown): object => ({ maxAgeMs: DEFAULT_ROOT_AGE_MS, ...Object(set) });
+
 /** Checks a set for which a 402 asks. @throws SottoError INVALID_ARGUMENT */
 export function parseAskedSet(value: unknown): AskedSet {
   return recode("INVALID_ARGUMENT", "not a set to ask for", () => {
     assertObject(value, "a set");
     const { curator, key, name, maxAgeMs } = value as Record<keyof AskedSet, unknown>;
     return {
-      curator: parseHttpUrl(curator, "curator").replace(/\/+$/, ""),
+      curator: baseUrl(curator) ?? fail("INVALID_ARGUMENT", "curator must be an http(s) URL without query and user"),
       key: parseAddress(key, "key"),
       name: parseSetName(name),
       maxAgeMs: assertInteger(maxAgeMs, 60_000, MAX_ROOT_AGE_MS, "maxAgeMs"),

@@ -4,6 +4,7 @@ import { type Bytes32, bytesToHex, hexToBytes, WITHDRAWAL_INPUTS } from "@sotto/
 import { assertInteger, assertObject, fail, recode } from "@sotto/protocol/extend";
 import { decodeClaim, encodeClaim, type OriginClaim } from "./claim.ts";
 import { decodeHead, encodeHead, headDigest, isSigned, type SignedHead } from "./head.ts";
+import { parseJson } from "./json.ts";
 import { nullifiersOf } from "./nullifiers.ts";
 import { ROOT_GRACE_SECONDS } from "./root-history.ts";
 import { type OriginSet, parseSet, setId } from "./set.ts";
@@ -77,14 +78,6 @@ export function decodeEvidence(text: string): OriginEvidence {
       }),
     };
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return fail("INVALID_ARGUMENT", "it is not JSON");
-  }
 }
 
 /** The chain, from a node that the checker trusts. */

@@ -152,6 +152,15 @@ export function encodeHead({ head, signature }: SignedHead): WireHead {
   return { ...checked, maskRoot: String(checked.maskRoot), signature };
 }
 
+/** The fields of a head in its wire form. Its signature is not checked. @throws SottoError INVALID_ARGUMENT */
+export function decodeHeadFields(wire: unknown): OriginHead {
+  return recode("INVALID_ARGUMENT", "not a head", () => {
+    assertObject(wire, "a head");
+    const fields = wire as WireHead;
+    return parseHead({ ...(fields as unknown as OriginHead), maskRoot: parseField(fields.maskRoot, "maskRoot") });
+  });
+}
+
 /**
  * Inverse of `encodeHead`, for a head from another party.
  * @returns a head that its curator signed
@@ -159,10 +168,8 @@ export function encodeHead({ head, signature }: SignedHead): WireHead {
  */
 export function decodeHead(wire: unknown): SignedHead {
   return recode("INVALID_ARGUMENT", "not a signed head", () => {
-    assertObject(wire, "a signed head");
-    const fields = wire as WireHead;
-    const head = parseHead({ ...(fields as unknown as OriginHead), maskRoot: parseField(fields.maskRoot, "maskRoot") });
-    const signed = { head, signature: bytesToHex(hexToBytes(fields.signature, 65, "signature")) };
+    const head = decodeHeadFields(wire);
+    const signed = { head, signature: bytesToHex(hexToBytes((wire as WireHead).signature, 65, "signature")) };
     if (!isSigned(signed)) fail("INVALID_ARGUMENT", "the signature is not that of the curator");
     return signed;
   });

@@ -19,8 +19,8 @@ export const MAX_SHOWN_ORIGINS = 4;
 const BYTES = 32 * (1 + PROOF_WORDS);
 const LENGTH = (BYTES * 4) / 3;
 
-/** Maximum length of the header's value, characters. */
-export const MAX_ORIGIN_HEADER_LENGTH = MAX_SHOWN_ORIGINS * (LENGTH + 1) - 1;
+/** Maximum length of the header's value, characters: with a space after each comma, as proxies write them. */
+export const MAX_ORIGIN_HEADER_LENGTH = MAX_SHOWN_ORIGINS * (LENGTH + 2) - 2;
 
 /** An origin as it is shown for a payment, whose nullifier is that of the payment. */
 export type ShownOrigin = Omit<OriginClaim, "nullifier">;

@@ -5,6 +5,7 @@ import { type Bytes32, bytesToHex, hexToBytes, TREE_CAPACITY } from "@sotto/prot
 import { assertInteger, assertObject, concatBytes, fail, recode } from "@sotto/protocol/extend";
 import { decodeClaim, encodeClaim, type OriginClaim } from "./claim.ts";
 import { ZERO_BYTES } from "./head.ts";
+import { parseJson } from "./json.ts";
 
 /** A judgement of a deposit: the last one counts, as long as the chain has this deposit at this leaf. */
 export interface JudgementEntry {
@@ -50,14 +51,6 @@ export function decodeEntry(line: string): LogEntry {
     if (encodeEntry(entry) !== line) fail("INVALID_ARGUMENT", "it is not spelled as the log spells entries");
     return entry;
   });
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return fail("INVALID_ARGUMENT", "it is not JSON");
-  }
 }
 
 function entryOf(value: unknown): LogEntry {

@@ -1,5 +1,6 @@
 // Watches the heads of one set for those who ask for its origins.
 import { headDigest, type OriginHead, type SignedHead } from "../core/head.ts";
+import { MAX_HEAD_LEAD_MS, packOf } from "../core/heads.ts";
 import { HEADS_PER_PACK } from "../core/publication.ts";
 import { RootHistory } from "../core/root-history.ts";
 import type { OriginSet } from "../core/set.ts";
@@ -12,9 +13,9 @@ const INTERVAL_MS = 30_000;
 const MAX_PAUSE_MS = 600_000;
 /** Minimum milliseconds between two readings that requests cause. */
 const MIN_PAUSE_MS = 1_000;
-/** Maximum milliseconds by which a head may be dated ahead of this machine's clock. */
-const MAX_AHEAD_MS = 600_000;
-/** Maximum packs that the first reading asks for: three years of heads at one a minute. */
+/** How long a request waits for one, ms. */
+const MAX_SEEK_MS = 2_000;
+/** Maximum packs that a reading asks for: three years of heads at one a minute. */
 const MAX_PACKS = 12_500;
 
 /** How many of the newest heads are compared with those that are read later. */
@@ -57,7 +58,6 @@ export class HeadWatch {
   #equivocation: OriginHeadError | undefined;
   #reading: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #failures = 0;
   #closed = false;
 
   constructor(options: HeadWatchOptions) {
@@ -66,19 +66,14 @@ export class HeadWatch {
     this.#clock = options.clock ?? Date.now;
   }
 
-  /** The set. */
-  get set(): OriginSet {
-    return this.#options.set;
-  }
-
   /** The newest head; undefined before the first one is read. */
   get newest(): OriginHead | undefined {
     return this.#newest;
   }
 
   /** Takes heads that were stored before, oldest first, before the first reading. */
-  resume(heads: readonly SignedHead[]): void {
-    for (const { head } of heads) this.#add(head);
+  resume(heads: readonly OriginHead[]): void {
+    for (const head of heads) this.#add(head);
   }
 
   /** Reads in the background from now on. */
@@ -103,21 +98,18 @@ export class HeadWatch {
     return this.#reading;
   }
 
-  /** Whether a head has this root, among those of the last `maxAgeMs`. */
+  /** Whether a head that was read has this root. */
   has(maskRoot: bigint): boolean {
     return this.#roots.has(maskRoot);
   }
 
-  /**
-   * Reads the heads again if none has this root: a payer may have seen a newer one. At most once a second, and it waits at most this long.
-   * @param waitMs milliseconds
-   */
-  async seek(maskRoot: bigint, waitMs: number): Promise<void> {
+  /** Reads the heads again if none has this root: a payer may have seen a newer one. At most once a second, and it waits at most two. */
+  async seek(maskRoot: bigint): Promise<void> {
     if (this.has(maskRoot) || this.#equivocation !== undefined) return;
     if (this.#reading === undefined && this.#clock() - this.#beganAt < MIN_PAUSE_MS) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const waited = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs);
+      timer = setTimeout(resolve, MAX_SEEK_MS);
     });
     await Promise.race([this.refresh().catch(() => undefined), waited]);
     clearTimeout(timer);
@@ -139,7 +131,7 @@ export class HeadWatch {
     this.#timer = setTimeout(() => {
       this.refresh().then(
         () => this.#schedule(INTERVAL_MS),
-        () => this.#schedule(Math.min(INTERVAL_MS * 2 ** this.#failures, MAX_PAUSE_MS)),
+        () => this.#schedule(Math.min(2 * pauseMs || INTERVAL_MS, MAX_PAUSE_MS)),
       );
     }, pauseMs);
     this.#timer.unref?.();
@@ -152,9 +144,7 @@ export class HeadWatch {
     try {
       await this.#readNewer();
       this.#confirmedAt = began;
-      this.#failures = 0;
     } catch (error) {
-      this.#failures += 1;
       if (error instanceof OriginHeadError && error.code === "CURATOR_EQUIVOCATED") this.#equivocation = error;
       this.#options.onError?.(error);
       throw error;
@@ -165,7 +155,7 @@ export class HeadWatch {
     const { set, urls } = this.#options;
     const read = await Promise.allSettled(urls.map((url) => readNewest(this.#send, url, set)));
     const shown = read.flatMap((result, i) =>
-      result.status === "fulfilled" ? [{ url: urls[i]!, head: result.value.head }] : [],
+      result.status === "fulfilled" ? [{ url: urls[i]!, signed: result.value, head: result.value.head }] : [],
     );
     const failed = read.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
     if (shown.length === 0) throw failed[0];
@@ -182,7 +172,7 @@ export class HeadWatch {
         "CURATOR_WENT_BACK",
         `the newest head of the set ${set.name} is ${newest.head.number}, but ${known.number} was read before`,
       );
-    const fresh = await this.#following(newest.url, newest.head);
+    const fresh = await this.#following(newest.url, newest.signed);
     for (const { head } of fresh) {
       const digest = this.#digests.get(head.number);
       if (digest !== undefined) this.#assertSame(head, digest, head.number);
@@ -199,23 +189,24 @@ export class HeadWatch {
   }
 
   /** The heads up to this one, from the pack of the newest known head on, or as far back as roots are good. */
-  async #following(url: string, newest: OriginHead): Promise<SignedHead[]> {
+  async #following(url: string, newest: SignedHead): Promise<SignedHead[]> {
     const { set, maxAgeMs } = this.#options;
     const known = this.#newest;
-    if (known !== undefined && known.number === newest.number) return [];
-    const packOf = (number: number) => Math.floor(number / HEADS_PER_PACK);
-    const oldest = (this.#clock() - maxAgeMs - MAX_AHEAD_MS) / 1000;
+    if (known !== undefined && known.number === newest.head.number) return [];
+    if (known !== undefined && newest.head.previous === headDigest(known)) return [newest];
+    const oldest = (this.#clock() - maxAgeMs - MAX_HEAD_LEAD_MS) / 1000;
     const packs: SignedHead[][] = [];
-    for (let pack = packOf(newest.number); pack >= 0 && packs.length < MAX_PACKS; pack -= 1) {
+    for (let pack = packOf(newest.head.number); pack >= 0 && packs.length < MAX_PACKS; pack -= 1) {
       packs.unshift(await readPack(this.#send, url, set, pack));
       const first = packs[0]?.[0]?.head;
-      if (first === undefined) throw incomplete(set, newest);
+      if (first === undefined) throw incomplete(set, newest.head);
       if (known === undefined ? first.time <= oldest : first.number <= known.number + 1) break;
     }
-    const heads = packs.flat().filter(({ head }) => head.number <= newest.number);
-    for (const [i, { head }] of heads.entries()) if (i > 0) assertFollows(heads[i - 1]!.head, head);
+    const heads = packs.flat().filter(({ head }) => head.number <= newest.head.number);
+    for (const [i, { head }] of heads.entries())
+      if (i > 0 && head.number % HEADS_PER_PACK === 0) assertFollows(heads[i - 1]!.head, head);
     const last = heads.at(-1);
-    if (last === undefined || last.head.number !== newest.number) throw incomplete(set, newest);
+    if (last === undefined || last.head.number !== newest.head.number) throw incomplete(set, newest.head);
     return heads;
   }
 
@@ -229,9 +220,8 @@ export class HeadWatch {
     );
   }
 
-  /** A head from the future would keep older roots good for longer. */
   #assertNotEarly({ time, number }: OriginHead): void {
-    if (time * 1000 <= this.#clock() + MAX_AHEAD_MS) return;
+    if (time * 1000 <= this.#clock() + MAX_HEAD_LEAD_MS) return;
     throw new OriginHeadError(
       "CURATOR_HEAD_INVALID",
       `head ${number} is dated more than ten minutes ahead of this clock`,

@@ -1,7 +1,7 @@
-import { parseAddress } from "@sotto/protocol";
+import { baseUrl, parseAddress } from "@sotto/protocol";
 import type { AttachmentCore, OpenAttachment, PaymentAttachment, ShownAttachment } from "@sotto/resource-server";
 import { invalidOption } from "@sotto/resource-server";
-import { type AskedSet, ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
+import { type AskedSet, ORIGINS_FIELD, parseAskedSets, withDefaults } from "../core/asked.ts";
 import { decodeOriginHeader, ORIGIN_HEADER, type ShownOrigin } from "../core/header.ts";
 import { HeadWatch } from "../heads/watch.ts";
 import { ClaimForwarder } from "./forward.ts";
@@ -43,9 +43,8 @@ export interface ShownSet {
   readonly root: bigint;
 }
 
-const DEFAULT_AGE_MS = 3_600_000;
-/** Maximum wait for a head that the payer has read and this server has not, ms. */
-const MAX_SEEK_MS = 2_000;
+/** Maximum mirrors of a set. */
+const MAX_MIRRORS = 8;
 
 /** A set with what is known of its heads. */
 interface Watched {
@@ -77,14 +76,21 @@ function parseOptions(options: OriginsOptions) {
   if (typeof send !== "function") throw invalidOption("origins: fetch must be a function");
   if (!Array.isArray(sets)) throw invalidOption("origins: sets must be a list");
   try {
-    const parsed = parseAskedSets(sets.map((set) => ({ maxAgeMs: DEFAULT_AGE_MS, ...Object(set) })));
-    const mirrors = sets.map((set) => (Object(set) as OriginSetOptions).mirrors ?? []);
-    if (!mirrors.every((urls) => Array.isArray(urls) && urls.every((url) => /^https?:/.test(url) && URL.canParse(url))))
-      throw new Error("mirrors must be a list of http(s) URLs");
-    return { sets: parsed, mirrors: mirrors.map((urls) => urls.map((url) => url.replace(/\/+$/, ""))), send };
+    const mirrors = sets.map((set) => parseMirrors((Object(set) as OriginSetOptions).mirrors ?? []));
+    return { sets: parseAskedSets(sets.map(withDefaults)), mirrors, send };
   } catch (cause) {
     throw invalidOption(`origins: ${(cause as Error).message}`, cause);
   }
+}
+
+function parseMirrors(mirrors: readonly string[]): readonly string[] {
+  if (!Array.isArray(mirrors) || mirrors.length > MAX_MIRRORS)
+    throw new Error(`mirrors must be a list of at most ${MAX_MIRRORS} base URLs`);
+  return mirrors.map((mirror) => {
+    const url = baseUrl(mirror);
+    if (url === undefined) throw new Error("a mirror must be an http(s) URL without query and user");
+    return url;
+  });
 }
 
 class Origins implements OpenAttachment {
@@ -130,7 +136,7 @@ class Origins implements OpenAttachment {
   async #check({ maskRoot, proof }: ShownOrigin, payment: ShownAttachment["payment"]): Promise<readonly ShownSet[]> {
     const { nullifier, timestamp } = payment;
     if (!this.#sets.some(({ watch }) => watch.has(maskRoot)))
-      await Promise.all(this.#sets.map(({ watch }) => watch.seek(maskRoot, MAX_SEEK_MS)));
+      await Promise.all(this.#sets.map(({ watch }) => watch.seek(maskRoot)));
     const known = this.#sets.filter(({ watch }) => watch.has(maskRoot));
     if (known.length === 0) return this.#ignored("ORIGIN_ROOT_UNKNOWN");
     const fresh = known.filter(({ watch }) => watch.accepts(maskRoot, timestamp));

@@ -1,5 +1,5 @@
 // Tells a curator which payments showed its set: what they paid for then inherits the origin, even if the payer claims nothing.
-import { readBody } from "@sotto/protocol";
+import { ANONYMOUS, readBody } from "@sotto/protocol";
 import { encodeClaim, type OriginClaim } from "../core/claim.ts";
 import { CLAIMS_PATH, MAX_CLAIMS } from "../core/publication.ts";
 
@@ -18,17 +18,25 @@ const MAX_ANSWER_BYTES = 65_536;
 /** How long the last claims may take when the server closes, ms. */
 const CLOSING_MS = 2_000;
 
+/** A claim that waits. */
+interface Waiting {
+  readonly claim: OriginClaim;
+  /** How often it was sent. */
+  readonly tries: number;
+  /** When it is sent again, ms. */
+  readonly next: number;
+}
+
 /** Sends claims to a curator in the background, each once. */
 export class ClaimForwarder {
   readonly #url: string;
   readonly #send: typeof fetch;
   readonly #onError: (error: unknown) => void;
   /** By nullifier, oldest first. */
-  readonly #waiting = new Map<bigint, OriginClaim>();
+  readonly #waiting = new Map<bigint, Waiting>();
   readonly #sent = new Set<bigint>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> | undefined;
-  #tries = 0;
   #closed = false;
 
   /** @param curator its base URL */
@@ -46,7 +54,7 @@ export class ClaimForwarder {
       const [oldest] = this.#waiting.keys();
       this.#waiting.delete(oldest!);
     }
-    this.#waiting.set(nullifier, claim);
+    this.#waiting.set(nullifier, { claim, tries: 0, next: Date.now() + FIRST_PAUSE_MS });
     this.#schedule();
   }
 
@@ -58,62 +66,50 @@ export class ClaimForwarder {
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, CLOSING_MS);
     });
-    await Promise.race([this.#flush().catch(() => undefined), limit]);
+    const last = (this.#sending ?? Promise.resolve()).then(() => this.#flush(Number.POSITIVE_INFINITY));
+    await Promise.race([last, limit]);
     clearTimeout(timer);
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#closed || this.#waiting.size === 0) return;
+    if (this.#closed || this.#sending !== undefined || this.#waiting.size === 0) return;
+    clearTimeout(this.#timer);
+    const next = Math.min(...[...this.#waiting.values()].map((each) => each.next));
     this.#timer = setTimeout(
       () => {
-        this.#timer = undefined;
-        this.#flush().then(
-          () => this.#schedule(),
-          () => this.#schedule(),
-        );
+        this.#sending = this.#flush(Date.now()).finally(() => {
+          this.#sending = undefined;
+          this.#schedule();
+        });
       },
-      Math.min(FIRST_PAUSE_MS * 2 ** this.#tries, MAX_PAUSE_MS),
+      Math.max(0, next - Date.now()),
     );
     this.#timer.unref?.();
   }
 
-  #flush(): Promise<void> {
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    });
-    return this.#sending;
-  }
-
-  async #sendAll(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const claims = [...this.#waiting.values()].slice(0, MAX_CLAIMS);
+  /** Sends the claims that are due. Never rejects. @param now ms */
+  async #flush(now: number): Promise<void> {
+    const due = [...this.#waiting.values()].filter(({ next }) => next <= now);
+    for (let i = 0; i < due.length; i += MAX_CLAIMS) {
+      const batch = due.slice(i, i + MAX_CLAIMS);
+      let early: ReadonlySet<bigint> | undefined;
       try {
-        const early = await this.#post(claims);
-        for (const { nullifier } of claims) if (!early.has(nullifier)) this.#done(nullifier);
-        if (early.size === 0) this.#tries = 0;
-        else this.#postpone(claims, early);
-        if (early.size === 0 || this.#tries === 0) continue;
-        return;
+        early = await this.#post(batch.map(({ claim }) => claim));
       } catch (error) {
         this.#onError(error);
-        this.#tries += 1;
-        if (this.#tries < MAX_TRIES) throw error;
-        // The curator will not take these: others may pass.
-        this.#tries = 0;
       }
-      for (const { nullifier } of claims) this.#done(nullifier);
+      for (const each of batch)
+        if (early === undefined || early.has(each.claim.nullifier)) this.#postpone(each);
+        else this.#done(each.claim.nullifier);
     }
   }
 
-  /** Lets claims wait behind the others, or drops them after the last try. */
-  #postpone(claims: readonly OriginClaim[], early: ReadonlySet<bigint>): void {
-    const isLast = this.#tries + 1 >= MAX_TRIES;
-    this.#tries = isLast ? 0 : this.#tries + 1;
-    for (const claim of claims) {
-      if (!early.has(claim.nullifier)) continue;
-      this.#waiting.delete(claim.nullifier);
-      if (isLast) this.#done(claim.nullifier);
-      else this.#waiting.set(claim.nullifier, claim);
+  /** Lets a claim wait, or drops it after the last try. */
+  #postpone({ claim, tries }: Waiting): void {
+    if (tries + 1 >= MAX_TRIES) this.#done(claim.nullifier);
+    else {
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** (tries + 1), MAX_PAUSE_MS);
+      this.#waiting.set(claim.nullifier, { claim, tries: tries + 1, next: Date.now() + pause });
     }
   }
 
@@ -127,8 +123,8 @@ export class ClaimForwarder {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ claims: claims.map(encodeClaim) }),
+      ...ANONYMOUS,
       redirect: "error",
-      credentials: "omit",
       signal,
     });
     const { status } = response;

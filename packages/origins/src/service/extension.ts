@@ -1,8 +1,8 @@
 import { isSecureUrl, SottoError } from "@sotto/protocol";
 import { type ServiceExtension, setting } from "@sotto/server";
 import { Counter } from "prom-client";
-import { decodeHead } from "../core/head.ts";
 import { MAX_ORIGIN_HEADER_LENGTH } from "../core/header.ts";
+import { readHeadFields } from "../core/heads.ts";
 import { HeadWatch } from "../heads/watch.ts";
 import { OriginPolicy } from "./policy.ts";
 import { ORIGIN_ROUTE_ERRORS, originRoutes } from "./routes.ts";
@@ -56,11 +56,9 @@ export const originsExtension: ServiceExtension<typeof SETTINGS> = {
       return { asked, set, watch: new HeadWatch({ set, urls: [curator], maxAgeMs, clock, keep, onError }) };
     });
     for (const { set, watch, asked } of watched) {
-      const newest = await heads.newest(set);
-      if (newest === undefined) continue;
-      const oldest = Math.floor((clock() - asked.maxAgeMs) / 1000);
-      const kept = await heads.since(set, Math.min(decodeHead(JSON.parse(newest)).head.time, oldest));
-      watch.resume(kept.map((line) => decodeHead(JSON.parse(line))));
+      const kept = await heads.since(set, Math.floor((clock() - asked.maxAgeMs) / 1000));
+      // Their signatures were checked when they were kept.
+      watch.resume(kept.map((line) => readHeadFields(line, set)));
     }
     const policy = new OriginPolicy(watched, verifyProof);
     return {

@@ -5,9 +5,6 @@ import type { HeadWatch } from "../heads/watch.ts";
 import { OriginServiceError } from "./errors.ts";
 import { isRequired, type ServiceSet } from "./sets.ts";
 
-/** Maximum wait for a head that the payer has read and this service has not, ms. */
-const MAX_SEEK_MS = 2_000;
-
 /** A set with what is known of its heads. */
 export interface WatchedSet {
   readonly asked: ServiceSet;
@@ -61,7 +58,7 @@ async function assertShown(
 ): Promise<void> {
   const { watch } = set;
   const find = () => origins.filter(({ maskRoot }) => watch.has(maskRoot));
-  if (find().length === 0) await watch.seek(origins[0]!.maskRoot, MAX_SEEK_MS);
+  if (find().length === 0) await watch.seek(origins[0]!.maskRoot);
   if (watch.newest === undefined)
     throw new OriginServiceError("ORIGIN_UNCHECKED", `this service has read no head of the set ${textOf(set)} yet`);
   const known = find();

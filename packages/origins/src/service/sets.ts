@@ -1,7 +1,8 @@
 // The setting SOTTO_ORIGINS: the sets whose heads a service mirrors, and the payments that must show them.
 import { type Address, decodeShieldedAddress, parseAddress } from "@sotto/protocol";
 import type { Parse } from "@sotto/server";
-import { type AskedSet, parseAskedSets } from "../core/asked.ts";
+import { type AskedSet, parseAskedSets, withDefaults } from "../core/asked.ts";
+import { parseJson } from "../core/json.ts";
 
 /** A set whose heads a service mirrors. */
 export interface ServiceSet extends AskedSet {
@@ -16,31 +17,22 @@ export type RequiredRecipient =
   /** The owner tag of its shielded addresses, the same in all months. */
   | { readonly ownerTag: bigint };
 
-const DEFAULT_AGE_MS = 3_600_000;
-
 /** Parses the setting: JSON, a list of sets. */
 export const parseServiceSets: Parse<readonly ServiceSet[]> = (text) => {
-  const list: unknown = text === "" ? [] : parseJson(text);
-  if (!Array.isArray(list)) throw new Error("must be a JSON list of sets");
-  if (list.length === 0) return [];
+  if (text === "") return [];
   try {
-    const sets = parseAskedSets(list.map((set) => ({ maxAgeMs: DEFAULT_AGE_MS, ...Object(set) })));
+    const list = parseJson(text);
+    if (!Array.isArray(list)) throw new Error("it is no list");
+    if (list.length === 0) return [];
+    const sets = parseAskedSets(list.map(withDefaults));
     return sets.map((set, i) => ({
       ...set,
       recipients: parseRecipients((list[i] as { recipients?: unknown }).recipients),
     }));
   } catch (cause) {
-    throw new Error(`must be a list of sets: ${(cause as Error).message}`);
+    throw new Error(`must be a JSON list of sets: ${(cause as Error).message}`);
   }
 };
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("must be JSON");
-  }
-}
 
 function parseRecipients(value: unknown): readonly RequiredRecipient[] | undefined {
   if (value === undefined) return undefined;

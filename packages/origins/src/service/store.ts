@@ -61,13 +61,18 @@ export function headsOf({ db, transaction }: Pick<Database<OriginTables>, "db" |
       return rows.map(({ content }) => content);
     },
 
-    /** The kept heads from a time on, seconds, JSON, oldest first. */
+    /** The kept heads from a time on, seconds, and the newest one before it, JSON, oldest first. */
     async since(set: OriginSet, time: number): Promise<readonly string[]> {
-      const rows = await db
-        .selectFrom("origin_heads")
+      const ofSet = db.selectFrom("origin_heads").where("set_id", "=", setId(set));
+      const before = await ofSet
+        .select("number")
+        .where("time", "<", time)
+        .orderBy("number", "desc")
+        .limit(1)
+        .executeTakeFirst();
+      const rows = await ofSet
         .select("content")
-        .where("set_id", "=", setId(set))
-        .where("time", ">=", time)
+        .where("number", ">=", before?.number ?? 0)
         .orderBy("number")
         .execute();
       return rows.map(({ content }) => content);

@@ -2,8 +2,8 @@ import type { Bytes32, PermuteMany } from "@sotto/protocol";
 import { decodeBase64url, encodeBase64url } from "@sotto/protocol/extend";
 import type { Store, StoreChange } from "@sotto/wallet";
 import { CHUNK_BYTES } from "../core/bitmap.ts";
-import { decodeHead, encodeHead, type SignedHead } from "../core/head.ts";
-import { decodeManifest, manifestBytes } from "../core/manifest.ts";
+import { decodeHead, encodeHead, type OriginHead, type SignedHead } from "../core/head.ts";
+import { decodeManifest, type ListedChunk, manifestBytes } from "../core/manifest.ts";
 import { type LeafAt, MaskTree } from "../core/mask-tree.ts";
 import {
   asValue,
@@ -97,11 +97,8 @@ export class Book {
       const hashes = new Map(next.view.chunks.map(({ hash }, i) => [hash, next.view.bitmaps[i]!]));
       for (const [hash, bitmap] of hashes)
         if (!known.has(hash)) changes.push({ put: bitmapPlace(hash), value: encodeBase64url(bitmap) });
-      for (const { hash } of before?.view?.chunks ?? [])
-        if (!hashes.has(hash) && !others.has(hash)) {
-          hashes.set(hash, new Uint8Array());
-          changes.push({ delete: bitmapPlace(hash) });
-        }
+      const old = new Set((before?.view?.chunks ?? []).map(({ hash }) => hash));
+      for (const hash of old) if (!hashes.has(hash) && !others.has(hash)) changes.push({ delete: bitmapPlace(hash) });
     }
     changes.push({ put: setPlace(record), value: asValue(written) });
     const claims = next?.claims.map((claim) => ({ place: claimPlace(claim, claim.nullifier), claim })) ?? [];
@@ -136,9 +133,13 @@ export class Book {
     for (const { place, claim } of places) this.#claims.set(place, claim);
   }
 
-  /** A view of a head and its files. @throws SottoError INVALID_ARGUMENT if the manifest is not that of the head */
-  createView(signed: SignedHead, manifest: Uint8Array, bitmaps: readonly Uint8Array[]): SetView {
-    const chunks = decodeManifest(manifest, signed.head, this.#permutation);
+  /** The chunks that a manifest lists. @throws SottoError INVALID_ARGUMENT if it is not that of the head */
+  chunksIn(manifest: Uint8Array, head: OriginHead): ListedChunk[] {
+    return decodeManifest(manifest, head, this.#permutation);
+  }
+
+  /** A view of a head and its files. */
+  createView(signed: SignedHead, chunks: readonly ListedChunk[], bitmaps: readonly Uint8Array[]): SetView {
     const key = setKeyOf(signed.head);
     const hashed = this.#hashed.get(key) ?? new MaskTree(this.#leafAt, this.#permutation);
     this.#hashed.set(key, hashed);
@@ -164,7 +165,7 @@ export class Book {
     if (record.head === null) return undefined;
     const signed = decodeHead(record.head);
     const manifest = decodeBase64url(record.manifest, manifestBytes(signed.head.leaves), "a manifest");
-    const chunks = decodeManifest(manifest, signed.head, this.#permutation);
+    const chunks = this.chunksIn(manifest, signed.head);
     const stored = chunks.map(({ hash }) => decodeBase64url(bitmaps.get(bitmapPlace(hash)), CHUNK_BYTES, "a bitmap"));
     return new SetView(signed, chunks, stored, this.#leafAt, this.#permutation);
   }

@@ -16,6 +16,20 @@ export const ORIGIN_ERRORS = {
     exit: "refused",
     remedy: "`sotto origin status` says for each note what it waits for",
   },
+  ORIGIN_HEAD_OLD: {
+    means:
+      "The newest head that the wallet read is more than half an hour old, and it could not find out whether there is a newer one, so nothing new is shown. Details: `ageMs`.",
+    cause: "The curator or a mirror cannot be reached, or the curator has stopped.",
+    exit: "network",
+    remedy: "run `sotto origin sync`, and `sotto origin status` to see what fails",
+  },
+  ORIGIN_TOO_LATE: {
+    means:
+      "The origin of a note was shown for a root that was replaced more than an hour before the note was spent, so there is no evidence of it. Details: `transaction`.",
+    cause:
+      "The proof was made long before the payment was: a payment that was prepared, or sent again after a long stop.",
+    exit: "refused",
+  },
   ORIGIN_SPEND_UNKNOWN: {
     means: "No confirmed payment, merge or withdrawal of this wallet is in the transaction. Details: `transaction`.",
     cause: "The hash has a typo, the transaction is too recent, or another wallet made it.",

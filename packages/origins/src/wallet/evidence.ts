@@ -2,7 +2,7 @@ import { decodeEvent, type PoolEvent } from "@sotto/chain";
 import type { Bytes32 } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import { decodeClaim } from "../core/claim.ts";
-import type { OriginEvidence, ShownNote } from "../core/evidence.ts";
+import { checkEvidence, type OriginEvidence, type ShownNote } from "../core/evidence.ts";
 import type { SignedHead } from "../core/head.ts";
 import { nullifiersOf } from "../core/nullifiers.ts";
 import type { OriginSet } from "../core/set.ts";
@@ -11,6 +11,7 @@ import { OriginError } from "./errors.ts";
 import { lastHeadWithRoot } from "./heads.ts";
 import type { ClaimRecord } from "./records.ts";
 import type { Spent } from "./spends.ts";
+import { hasBlock } from "./sync-set.ts";
 
 /** What evidence is made from. */
 export interface EvidenceParts {
@@ -26,7 +27,8 @@ export interface EvidenceParts {
 
 /**
  * Makes evidence of one spend.
- * @throws OriginError ORIGIN_SPEND_UNKNOWN if the chain does not have it any more, CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID; ChainError
+ * @throws OriginError ORIGIN_SPEND_UNKNOWN if the chain does not have it any more, ORIGIN_TOO_LATE, CURATOR_UNREACHABLE,
+ *   CURATOR_HEAD_INVALID; ChainError
  */
 export async function makeEvidence(
   wallet: Pick<Wallet, "chain" | "pool">,
@@ -36,11 +38,17 @@ export async function makeEvidence(
   const event = await eventOf(wallet, spent);
   const notes: ShownNote[] = [];
   for (const record of claims) {
-    const heads = await lastHeadWithRoot(access, { set, url }, record.head, newest);
-    notes.push({ claim: decodeClaim(record), ...heads });
+    const claim = decodeClaim(record);
+    const wanted = { first: record.head, maskRoot: claim.maskRoot, newest };
+    notes.push({ claim, ...(await lastHeadWithRoot(access, { set, url }, wanted, (head) => hasBlock(wallet, head))) });
   }
   const { blockNumber: block, timestamp: time } = spent;
-  return { set, transaction: spent.transactionHash as Bytes32, block, logIndex: event.logIndex, time, notes };
+  const transaction = spent.transactionHash as Bytes32;
+  const evidence = { set, transaction, block, logIndex: event.logIndex, time, notes };
+  // The wallet made the proofs, and read the event and the heads from its node: what can be wrong is the time.
+  const [problem] = await checkEvidence(evidence, { set, verify: async () => true, chain: undefined });
+  if (problem === undefined) return evidence;
+  throw new OriginError("ORIGIN_TOO_LATE", `transaction ${transaction} has no evidence: ${problem}`, { transaction });
 }
 
 /** The event of a spend. The node learns its block, which the wallet's scan read with all others. */

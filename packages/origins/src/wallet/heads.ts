@@ -1,17 +1,10 @@
 // Reads the heads of a set from its curator and the mirrors, and says which one may be taken.
 import { SottoError } from "@sotto/protocol";
 import { contradictEachOther } from "../core/audit.ts";
-import {
-  decodeHead,
-  headDigest,
-  MAX_HEAD_BYTES,
-  type OriginHead,
-  parseHead,
-  type SignedHead,
-  type WireHead,
-} from "../core/head.ts";
+import { headDigest, MAX_HEAD_BYTES, type OriginHead, type SignedHead } from "../core/head.ts";
+import { followProblem, linesOfPack, packOf, readHead, readHeadFields } from "../core/heads.ts";
 import { HEAD_PATH, HEADS_PER_PACK, headPackPath } from "../core/publication.ts";
-import { type OriginSet, setId } from "../core/set.ts";
+import type { OriginSet } from "../core/set.ts";
 import { type Download, download } from "./download.ts";
 import { OriginError } from "./errors.ts";
 
@@ -37,6 +30,8 @@ export type HeadsNow =
   | {
       /** The newest head that all show; undefined if it is not newer than the last one. */
       readonly next: SignedHead | undefined;
+      /** Time of the block of the first head after the last one that has another root, seconds; undefined if none has. */
+      readonly replacedAt: number | undefined;
       /** The newest head that the curator shows. */
       readonly seen: SignedHead;
     };
@@ -67,9 +62,10 @@ export async function readHeads(
       `the curator shows head ${newest.head.number}, and showed head ${floor} before`,
     );
   const target = Math.min(newest.head.number, ...mirrored.map(({ head }) => head.number));
-  if (last !== undefined && target <= last.head.number) return { next: undefined, seen: newest };
-  const next = await walk(access, sources, last, newest, target);
-  if (next instanceof Equivocation) return next;
+  if (last !== undefined && target <= last.head.number) return { next: undefined, replacedAt: undefined, seen: newest };
+  const walked = await walk(access, sources, { last, seen }, newest, target);
+  if (walked instanceof Equivocation) return walked;
+  const { next } = walked;
   if (contradictEachOther(next, newest)) return new Equivocation(next, newest);
   for (const [i, mirror] of mirrors.entries()) {
     const same =
@@ -78,132 +74,131 @@ export async function readHeads(
         : await ofMirror(mirror, () => readNumber(access, mirror, set, target));
     if (contradictEachOther(next, same)) return new Equivocation(next, same);
   }
-  return { next, seen: newest };
+  return { ...walked, seen: newest };
+}
+
+/** The head to take, and when the root of the last one was replaced. */
+interface Walked {
+  readonly next: SignedHead;
+  readonly replacedAt: number | undefined;
 }
 
 /** Reads the heads from the last one to the target, each the successor of the one before it. */
 async function walk(
   access: Download,
   { set, url }: HeadSources,
-  last: SignedHead | undefined,
+  { last, seen }: { readonly last: SignedHead | undefined; readonly seen: SignedHead | undefined },
   newest: SignedHead,
   target: number,
-): Promise<SignedHead | Equivocation> {
-  if (newest.head.number === target && (last === undefined || newest.head.previous === headDigest(last.head))) {
-    if (last !== undefined) assertFollows(last.head, newest.head);
-    return newest;
+): Promise<Walked | Equivocation> {
+  if (last === undefined)
+    return {
+      next: newest.head.number === target ? newest : await readNumber(access, url, set, target),
+      replacedAt: undefined,
+    };
+  let before = last.head;
+  let replacedAt: number | undefined;
+  const pass = (head: OriginHead): void => {
+    assertFollows(before, head);
+    if (head.maskRoot !== last.head.maskRoot) replacedAt ??= head.blockTime;
+    before = head;
+  };
+  if (newest.head.number === target && newest.head.previous === headDigest(last.head)) {
+    pass(newest.head);
+    return { next: newest, replacedAt };
   }
-  let before = last?.head;
-  for (let pack = packOf(before?.number ?? target); ; pack += 1) {
+  for (let pack = packOf(last.head.number); ; pack += 1) {
     const lines = await readPack(access, url, pack);
     for (const [i, line] of lines.entries()) {
       const number = pack * HEADS_PER_PACK + i;
-      if (number < (before?.number ?? target)) continue;
-      const head = fieldsOf(line, set, number);
-      if (before !== undefined && number === before.number && headDigest(head) !== headDigest(before))
-        // The last head again: another one with its number convicts the curator, if it is signed.
-        return new Equivocation(last!, signedOf(line, set));
-      if (number === target) {
-        if (before !== undefined) assertFollows(before, head);
-        return signedOf(line, set);
-      }
+      if (number < last.head.number) continue;
+      const head = checked(() => readHeadFields(line, set, number));
+      // A head that the wallet knows, again: another one with its number convicts the curator, if it is signed.
+      for (const known of [last, seen])
+        if (known?.head.number === number && headDigest(head) !== headDigest(known.head))
+          return new Equivocation(
+            known,
+            checked(() => readHead(line, set)),
+          );
       // A later head signs all earlier ones by its chain, so their signatures need no check.
-      if (number > before!.number) assertFollows(before!, head);
-      before = head;
+      if (number > before.number) pass(head);
+      if (number === target) return { next: checked(() => readHead(line, set)), replacedAt };
     }
     if (lines.length < HEADS_PER_PACK) throw invalid(`the packs of heads at ${url} lack head ${target}`);
   }
 }
 
 /**
- * The last head that still has the root of an earlier one, and the head after it: as long as the root stays, it is the newest.
+ * The last head on the chain that has a root, and the head after it if that is on the chain too: as long as the root stays, it is the
+ * newest.
  * @param first number of a head with the root
  * @param newest the newest head that the wallet took, which signs all before it
+ * @param isOnChain whether the chain has a head's block
  * @throws OriginError CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID; the signal's reason
  */
 export async function lastHeadWithRoot(
   access: Download,
   { set, url }: Pick<HeadSources, "set" | "url">,
-  first: number,
-  newest: SignedHead,
+  { first, maskRoot, newest }: { readonly first: number; readonly maskRoot: bigint; readonly newest: SignedHead },
+  isOnChain: (head: OriginHead) => Promise<boolean>,
 ): Promise<{ readonly head: SignedHead; readonly next: SignedHead | undefined }> {
-  let last: string | undefined;
-  let before: OriginHead | undefined;
-  for (let pack = packOf(first); pack <= packOf(newest.head.number); pack += 1)
+  const last = newest.head.number;
+  const rows: { readonly line: string; readonly head: OriginHead }[] = [];
+  for (let pack = packOf(first); pack <= packOf(last); pack += 1)
     for (const [i, line] of (await readPack(access, url, pack)).entries()) {
       const number = pack * HEADS_PER_PACK + i;
-      if (number < first || number > newest.head.number) continue;
-      const head = fieldsOf(line, set, number);
-      if (before !== undefined) assertFollows(before, head);
-      if (before !== undefined && last !== undefined && head.maskRoot !== before.maskRoot)
-        return { head: signedOf(last, set), next: signedOf(line, set) };
-      [last, before] = [line, head];
+      if (number < first || number > last) continue;
+      const head = checked(() => readHeadFields(line, set, number));
+      const before = rows.at(-1);
+      if (before !== undefined) assertFollows(before.head, head);
+      rows.push({ line, head });
     }
-  if (last === undefined || before?.number !== newest.head.number)
-    throw invalid(`the packs of heads at ${url} lack head ${newest.head.number}`);
-  return { head: signedOf(last, set), next: undefined };
+  if (rows.length !== last - first + 1) throw invalid(`the packs of heads at ${url} lack heads up to ${last}`);
+  for (let i = rows.length - 1; i >= 0; i -= 1) {
+    const { line, head } = rows[i]!;
+    if (head.maskRoot !== maskRoot || !(await isOnChain(head))) continue;
+    const after = rows[i + 1];
+    const next = after !== undefined && (await isOnChain(after.head)) ? after : undefined;
+    return {
+      head: checked(() => readHead(line, set)),
+      next: next && checked(() => readHead(next.line, set)),
+    };
+  }
+  throw invalid(`no head of the set ${set.name} on the chain has the root that was shown`);
 }
 
-const packOf = (number: number): number => Math.floor(number / HEADS_PER_PACK);
 const invalid = (message: string, cause?: unknown) => new OriginError("CURATOR_HEAD_INVALID", message, {}, { cause });
 
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw invalid(cause.message, cause);
+  }
+}
+
 async function readNewest(access: Download, base: string, set: OriginSet): Promise<SignedHead> {
-  return signedOf(new TextDecoder().decode(await download(access, base, HEAD_PATH, MAX_HEAD_BYTES)), set);
+  const text = new TextDecoder().decode(await download(access, base, HEAD_PATH, MAX_HEAD_BYTES));
+  return checked(() => readHead(text, set));
 }
 
 async function readPack(access: Download, base: string, pack: number): Promise<string[]> {
   const bytes = await download(access, base, headPackPath(pack), HEADS_PER_PACK * (MAX_HEAD_BYTES + 1));
-  const lines = new TextDecoder().decode(bytes).split("\n").filter(Boolean);
-  if (lines.length > HEADS_PER_PACK) throw invalid(`pack ${pack} of heads has more than ${HEADS_PER_PACK} lines`);
-  return lines;
+  return checked(() => linesOfPack(new TextDecoder().decode(bytes)));
 }
 
 async function readNumber(access: Download, base: string, set: OriginSet, number: number): Promise<SignedHead> {
   const line = (await readPack(access, base, packOf(number)))[number % HEADS_PER_PACK];
   if (line === undefined) throw invalid(`the packs of heads at ${base} lack head ${number}`);
-  fieldsOf(line, set, number);
-  return signedOf(line, set);
+  checked(() => readHeadFields(line, set, number));
+  return checked(() => readHead(line, set));
 }
 
 /** Checks that a head is the successor of another one. @throws OriginError CURATOR_HEAD_INVALID */
 function assertFollows(before: OriginHead, head: OriginHead): void {
-  const isNext =
-    head.number === before.number + 1 &&
-    head.previous === headDigest(before) &&
-    head.time > before.time &&
-    head.entries >= before.entries;
-  if (!isNext) throw invalid(`head ${head.number} does not follow head ${before.number}`);
-}
-
-/** The fields of a head whose signature is not checked. */
-function fieldsOf(line: string, set: OriginSet, number: number): OriginHead {
-  const head = parse(line, set, (wire) => {
-    const fields = Object(wire) as WireHead;
-    return parseHead({ ...fields, maskRoot: BigInt(String(fields.maskRoot)) } as OriginHead);
-  });
-  if (head.number !== number) throw invalid(`head ${head.number} is in the place of head ${number}`);
-  return head;
-}
-
-const signedOf = (text: string, set: OriginSet): SignedHead => {
-  let signed: SignedHead | undefined;
-  parse(text, set, (wire) => {
-    signed = decodeHead(wire);
-    return signed.head;
-  });
-  return signed!;
-};
-
-function parse(text: string, set: OriginSet, read: (wire: unknown) => OriginHead): OriginHead {
-  let head: OriginHead;
-  try {
-    head = read(JSON.parse(text));
-  } catch (cause) {
-    if (!(cause instanceof SottoError) && !(cause instanceof SyntaxError)) throw cause;
-    throw invalid(`a head of the set ${set.name} cannot be read: ${cause.message}`, cause);
-  }
-  if (setId(head) !== setId(set)) throw invalid(`a head is of the set ${setId(head)}, expected ${setId(set)}`);
-  return head;
+  const problem = followProblem(before, head);
+  if (problem !== undefined) throw invalid(`head ${head.number} does not follow head ${before.number}: ${problem}`);
 }
 
 /** A mirror that fails delays the head; it says nothing about the curator. */

@@ -5,10 +5,10 @@ import { setKeyOf } from "./records.ts";
 import { isMadeBy, type Spent, spentBy, stateOf } from "./spends.ts";
 
 /**
- * Seconds for which a note that is not in a set may still join: the curator judges deposits after a delay, and a payer claims after
- * its payment. Until then the wallet keeps it apart from all other notes.
+ * Seconds for which a note that is not in a set may still join: a curator judges deposits after a delay, by a person perhaps, and a
+ * payer claims soon after its payment. Until then the wallet keeps it apart from all other notes.
  */
-export const OPEN_SECONDS = 86_400;
+export const OPEN_SECONDS = { deposit: 604_800, payment: 86_400 } as const;
 
 /** The standing of a note in a set: in it, on its way into it, or outside. */
 export type Standing =
@@ -24,7 +24,7 @@ export type Standing =
   | {
       readonly in: "outside";
       /**
-       * refused: the curator does not accept the deposit. unclaimed: its payer showed no origin, or no head has come since. spent: the
+       * refused: the curator has not accepted the deposit. unclaimed: its payer showed no origin, or no head has come since. spent: the
        * wallet's own spend that made it has no claims, because of a note from outside or because they came too late.
        */
       readonly why: "refused" | "unclaimed" | "spent";
@@ -40,7 +40,7 @@ export const STANDING_REASONS: Readonly<Record<StandingReason, string>> = {
   claim: "the claim of the payment that made it is not sent yet",
   judgement: "the curator has not judged the deposit yet",
   sender: "its payer has not shown an origin yet",
-  refused: "the curator does not accept the deposit",
+  refused: "the curator has not accepted the deposit",
   unclaimed: "its payer showed no origin",
   spent: "the payment that made it has no origin",
 };
@@ -53,23 +53,29 @@ export const reasonOf = (standing: Standing): StandingReason | undefined =>
 export class Standings {
   readonly #wallet: Pick<Wallet, "confirmed">;
   readonly #book: Book;
-  readonly #spends: readonly Spent[];
+  /** By transaction. */
+  readonly #spends: Map<string, readonly Spent[]>;
 
   constructor(wallet: Pick<Wallet, "confirmed" | "spends">, book: Book) {
     this.#wallet = wallet;
     this.#book = book;
-    this.#spends = spentBy(wallet);
+    this.#spends = new Map();
+    for (const spent of spentBy(wallet)) {
+      const { transactionHash } = spent;
+      this.#spends.set(transactionHash, [...(this.#spends.get(transactionHash) ?? []), spent]);
+    }
   }
 
   of(note: WalletNote, set: BookedSet): Standing {
     const { view } = set;
     if (view?.has(note.leafIndex) === true) return { in: "set" };
     if (note.blockNumber > (this.#wallet.confirmed?.number ?? -1)) return { in: "waiting", why: "confirmations" };
-    const own = this.#spends.find((spent) => isMadeBy(note, spent));
+    const own = this.#spends.get(note.transactionHash)?.find((spent) => isMadeBy(note, spent));
     if (own !== undefined) return this.#ofOwn(own, set);
     const isCovered = note.leafIndex < (view?.signed.head.leaves ?? 0);
     if (!isCovered) return { in: "waiting", why: "head" };
-    const isOpen = view!.signed.head.time < note.timestamp + OPEN_SECONDS;
+    const seconds = OPEN_SECONDS[note.origin === "deposit" ? "deposit" : "payment"];
+    const isOpen = view!.signed.head.time < note.timestamp + seconds;
     if (note.origin === "deposit")
       return isOpen ? { in: "waiting", why: "judgement" } : { in: "outside", why: "refused" };
     return isOpen ? { in: "waiting", why: "sender" } : { in: "outside", why: "unclaimed" };

@@ -3,6 +3,7 @@ import { Lock, separateFetch, WalletError, type WalletNote } from "@sotto/wallet
 import type { OriginClaim } from "../core/claim.ts";
 import { decodeClaim, encodeClaim } from "../core/claim.ts";
 import type { OriginEvidence } from "../core/evidence.ts";
+import { ROOT_GRACE_SECONDS } from "../core/root-history.ts";
 import type { OriginSet } from "../core/set.ts";
 import { parseSet } from "../core/set.ts";
 import { Book, type BookedSet } from "./book.ts";
@@ -28,15 +29,19 @@ import { type SetView, sharedBy } from "./view.ts";
 /** Heads may remove 100 leaves, or one in a hundred of the set, before the owner is asked. */
 export const REMOVAL_LIMIT: RemovalLimit = { leaves: 100, share: 0.01 };
 
+/**
+ * Maximum age of the head for which a new origin is made, ms: half of the time for which its root stays good after a newer one.
+ * A head is as old as its block, or as the last time that it was read as the newest.
+ */
+const MAX_HEAD_AGE_MS = 500 * ROOT_GRACE_SECONDS;
+
 /** Pause between two syncs in the background, ms; a random part is added. */
 const INTERVAL_MS = 60_000;
 
 /** Options of {@link Origins.open}. */
 export interface OriginsOptions {
-  /** Reads files of curators and mirrors. Default: the platform's. */
+  /** Reads files of curators and mirrors, and sends claims. Default: the platform's, and in Node a connection for each claim. */
   readonly fetch?: typeof fetch | undefined;
-  /** Sends claims. Default: in Node, a connection for each request; elsewhere the platform's. */
-  readonly claimFetch?: typeof fetch | undefined;
   /** How many leaves heads may remove before the owner is asked. Default: 100, or 1 % of the set. */
   readonly removals?: RemovalLimit | undefined;
   /** A faster permutation for hashing chunks, such as that of `createTreeKernel` of @sotto/prover/scan. */
@@ -75,8 +80,11 @@ export class Origins {
   readonly #claiming = new Lock();
   readonly #closing = new AbortController();
   readonly #problems = new Map<string, unknown>();
+  /** When the head of each set was read as the newest for the last time, ms; -Infinity if its block is gone. */
+  readonly #readAt = new Map<string, number>();
   readonly #endApart: () => void;
   #standings: Standings | undefined;
+  readonly #crowds = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   private constructor(wallet: OriginsWallet, book: Book, options: OriginsOptions) {
@@ -173,7 +181,11 @@ export class Origins {
           }
         };
         const headProblem = await attempt(async () => {
-          if (await syncSet(this.#context(either), record)) heads += 1;
+          const place = setKeyOf(record);
+          const gone = () => this.#readAt.set(place, Number.NEGATIVE_INFINITY);
+          const { isTaken, isNewest } = await syncSet(this.#context(either), record, gone);
+          if (isTaken) heads += 1;
+          if (isNewest) this.#readAt.set(place, this.#wallet.now());
         });
         const claimProblem = await attempt(async () => {
           if (isClaiming) claims += await this.#sendDue(record, retry, either);
@@ -209,13 +221,13 @@ export class Origins {
     plan(0);
   }
 
-  /** Whether `prove` would show this note's origin now, as of the last sync: it is in the set, and the crowd suffices. */
+  /** Whether `prove` would show this note's origin now: it is in the set, the head is not old, and the crowd suffices. */
   canProve({ leafIndex, nullifier }: WalletNote, set: SetKey): boolean {
     const { record, view } = this.#book.set(set) ?? {};
     if (record?.followed !== true || record.stopped !== null || nullifier === undefined) return false;
     const claim = this.#book.claim(record, nullifier);
     if (claim !== undefined) return isGood(claim, this.#wallet.now() / 1000);
-    return view?.has(leafIndex) === true && this.crowd(set) >= record.minimumCrowd;
+    return view?.has(leafIndex) === true && this.#ageOf(record, view) < MAX_HEAD_AGE_MS && this.#isCrowded(record);
   }
 
   /** The followed sets in which one of the wallet's notes was proved to be, with one of these mask roots. */
@@ -230,8 +242,8 @@ export class Origins {
   /**
    * The origin of a note in a set. It is stored before it is returned; later calls return the same, so that nobody ever sees two roots
    * for one nullifier.
-   * @throws OriginError ORIGIN_NOT_FOLLOWED, ORIGIN_NOT_IN_SET, ORIGIN_CROWD_SMALL, CURATOR_EQUIVOCATED, CURATOR_MASK_FALSE; the errors
-   *   of `Wallet.proveNote`; the signal's reason
+   * @throws OriginError ORIGIN_NOT_FOLLOWED, ORIGIN_NOT_IN_SET, ORIGIN_HEAD_OLD, ORIGIN_CROWD_SMALL, CURATOR_EQUIVOCATED,
+   *   CURATOR_MASK_FALSE; the errors of `Wallet.proveNote`; the signal's reason
    */
   prove(leafIndex: number, set: SetKey, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<OriginClaim> {
     return this.#claiming.run(async () => {
@@ -242,17 +254,16 @@ export class Origins {
   }
 
   /**
-   * Evidence for one reader that the money of a payment, merge or withdrawal was in a set: the origins of all notes that it spent. Who
-   * gets it learns which transaction it is about. Keep it secret from others.
+   * Evidence for one reader that the money of a payment, merge or withdrawal was in a set: the origins of all notes that it spent. Its
+   * reader learns which transaction it is about. Keep it secret from others.
    * @param transaction hash of the transaction, 32 bytes
-   * @throws OriginError ORIGIN_SPEND_UNKNOWN, CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID, and those of `prove`; ChainError
+   * @throws OriginError ORIGIN_SPEND_UNKNOWN, ORIGIN_TOO_LATE, CURATOR_UNREACHABLE, CURATOR_HEAD_INVALID, and those of `prove`; ChainError
    */
   async evidence(
     set: SetKey,
     transaction: Bytes32,
     { signal = this.#closing.signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<OriginEvidence> {
-    const { record, view } = this.#followedSet(set);
     const isIt = ({ transactionHash, confirmed }: Spent) => confirmed && transactionHash === transaction;
     const spent = spentBy(this.#wallet).find(isIt);
     if (spent === undefined)
@@ -266,8 +277,9 @@ export class Origins {
     const claims: ClaimRecord[] = [];
     for (const leaf of spent.leaves) {
       await this.prove(leaf, set, { signal });
-      claims.push(this.#book.claim(record, spent.nullifiers[claims.length]!)!);
+      claims.push(this.#book.claim(parseSetKey(set), spent.nullifiers[claims.length]!)!);
     }
+    const { record, view } = this.#followedSet(set);
     const { chainId, pool } = this.#wallet.pool;
     const { curator, name } = record;
     const parts = { set: parseSet({ chainId: Number(chainId), pool, curator, name }), url: record.url };
@@ -347,6 +359,11 @@ export class Origins {
         why,
       });
     }
+    const ageMs = this.#ageOf(record, view);
+    if (ageMs >= MAX_HEAD_AGE_MS)
+      throw new OriginError("ORIGIN_HEAD_OLD", `the newest head of the set ${record.name} that was read is too old`, {
+        ageMs: Number.isFinite(ageMs) ? ageMs : null,
+      });
     this.#assertCrowd(record);
     const { head } = view.signed;
     let nullifier = 0n;
@@ -369,6 +386,24 @@ export class Origins {
     };
     await this.#book.addClaim(claim);
     return claim;
+  }
+
+  /** How long ago the head was the newest for all that the wallet knows, ms. Infinity if its block is gone. */
+  #ageOf(key: SetKey, { signed }: SetView): number {
+    const readAt = this.#readAt.get(setKeyOf(key));
+    const blockAt = signed.head.blockTime * 1000;
+    if (readAt === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
+    return this.#wallet.now() - Math.max(blockAt, readAt ?? blockAt);
+  }
+
+  /** Selection of notes asks for many notes at once; the crowd is that of that moment. */
+  #isCrowded(record: SetRecord): boolean {
+    const place = setKeyOf(record);
+    const known = this.#crowds.get(place);
+    if (known === undefined) queueMicrotask(() => this.#crowds.delete(place));
+    const crowd = known ?? this.crowd(record);
+    this.#crowds.set(place, crowd);
+    return crowd >= record.minimumCrowd;
   }
 
   #untilNow(key: SetKey, { signed }: SetView): number | null {
@@ -436,8 +471,7 @@ export class Origins {
   }
 
   #claimFetch(): typeof fetch {
-    const { claimFetch, fetch: given } = this.#options;
-    return claimFetch ?? given ?? separateFetch() ?? ((input, init) => fetch(input, init));
+    return this.#options.fetch ?? separateFetch() ?? ((input, init) => fetch(input, init));
   }
 }
 

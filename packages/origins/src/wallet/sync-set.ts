@@ -1,8 +1,9 @@
 // Takes the newest head of a set, if everything about it is right.
 import { SottoError } from "@sotto/protocol";
 import { assertBitmap, CHUNK_BYTES } from "../core/bitmap.ts";
-import { encodeHead, headDigest, type SignedHead } from "../core/head.ts";
-import { decodeManifest, manifestBytes } from "../core/manifest.ts";
+import { encodeHead, headDigest, type OriginHead, type SignedHead } from "../core/head.ts";
+import { MAX_HEAD_LEAD_MS } from "../core/heads.ts";
+import { manifestBytes } from "../core/manifest.ts";
 import { bitmapPath, manifestPath } from "../core/publication.ts";
 import type { OriginSet } from "../core/set.ts";
 import type { Book } from "./book.ts";
@@ -12,9 +13,6 @@ import { Equivocation, readHeads } from "./heads.ts";
 import type { OriginsWallet } from "./options.ts";
 import type { ClaimRecord, SetKey, SetRecord, StoppedRecord } from "./records.ts";
 import { chunkOf, type SetView } from "./view.ts";
-
-/** Maximum milliseconds by which a head may be dated ahead of the wallet's clock. */
-const MAX_AHEAD_MS = 600_000;
 
 /** How many leaves heads may remove before the wallet asks its owner: the smaller of a number and a share of the set. */
 export interface RemovalLimit {
@@ -32,12 +30,20 @@ export interface SyncContext {
   readonly removals: RemovalLimit;
 }
 
+/** What a sync found out about a set. */
+export interface SyncedSet {
+  /** Whether there is a new head. */
+  readonly isTaken: boolean;
+  /** Whether the head that the wallet has now is the newest, and on the chain. */
+  readonly isNewest: boolean;
+}
+
 /**
  * Reads the newest head and its files, and takes it. The wallet must have scanned before.
- * @returns whether there is a new head
+ * @param gone called if the block of the head that the wallet took is not on the chain any more: nothing may be proved with it
  * @throws OriginError; the signal's reason
  */
-export async function syncSet(context: SyncContext, key: SetKey): Promise<boolean> {
+export async function syncSet(context: SyncContext, key: SetKey, gone: () => void): Promise<SyncedSet> {
   const { wallet, book, access } = context;
   const { record, view } = book.set(key)!;
   assertGoing(record);
@@ -49,12 +55,21 @@ export async function syncSet(context: SyncContext, key: SetKey): Promise<boolea
   if (heads instanceof Equivocation) return stop(context, key, equivocated(heads), heads.heads);
   if (seen === undefined || headDigest(heads.seen.head) !== headDigest(seen.head))
     await book.putSet({ ...book.set(key)!.record, seen: encodeHead(heads.seen) });
-  // A note may have come since the head was taken.
-  if (view !== undefined) await checkOwnChunks(context, key, view, record.checked);
-  const { next } = heads;
-  if (next === undefined || !(await isOnChain(wallet, next))) return false;
-  await take(context, key, next);
-  return true;
+  const isThere = last !== undefined && (await hasBlock(wallet, last.head));
+  // A note may have come since the head was taken. A head whose block is gone convicts nobody.
+  if (isThere) await checkOwnChunks(context, key, view!, record.checked);
+  else if (last !== undefined) gone();
+  const { next, replacedAt } = heads;
+  if (next === undefined) return { isTaken: false, isNewest: isThere };
+  if (!(await isOnChain(wallet, next))) return { isTaken: false, isNewest: false };
+  await take(context, key, next, replacedAt);
+  return { isTaken: true, isNewest: true };
+}
+
+/** Whether the chain has the block of a head, with its time. */
+export async function hasBlock({ chain }: Pick<OriginsWallet, "chain">, head: OriginHead): Promise<boolean> {
+  const block = await chain.block(head.block);
+  return block?.hash === head.blockHash && block.timestamp === head.blockTime;
 }
 
 /** @throws OriginError if the wallet has stopped to follow the curator */
@@ -64,7 +79,7 @@ export function assertGoing({ stopped }: SetRecord): void {
 
 /** @returns false if the wallet has not confirmed the block yet @throws OriginError ORIGIN_BLOCK_UNKNOWN, CURATOR_HEAD_INVALID */
 async function isOnChain(wallet: OriginsWallet, { head }: SignedHead): Promise<boolean> {
-  if (head.time * 1000 > wallet.now() + MAX_AHEAD_MS)
+  if (head.time * 1000 > wallet.now() + MAX_HEAD_LEAD_MS)
     throw new OriginError(
       "CURATOR_HEAD_INVALID",
       `head ${head.number} is dated more than ten minutes ahead of this clock`,
@@ -76,6 +91,11 @@ async function isOnChain(wallet: OriginsWallet, { head }: SignedHead): Promise<b
       "ORIGIN_BLOCK_UNKNOWN",
       `head ${head.number} is of the block ${head.blockHash}, but the chain has ${block?.hash ?? "no block"} with number ${head.block}`,
     );
+  if (block.timestamp !== head.blockTime)
+    throw new OriginError(
+      "CURATOR_HEAD_INVALID",
+      `head ${head.number} says that block ${head.block} has the time ${head.blockTime}, but it has ${block.timestamp}`,
+    );
   const size = wallet.treeSizeAt(head.block);
   if (size !== head.leaves)
     throw new OriginError(
@@ -85,36 +105,42 @@ async function isOnChain(wallet: OriginsWallet, { head }: SignedHead): Promise<b
   return true;
 }
 
-async function take(context: SyncContext, key: SetKey, signed: SignedHead): Promise<void> {
+/** @param replacedAt time of the block of the first head with another root than the last one, seconds; undefined if none has */
+async function take(
+  context: SyncContext,
+  key: SetKey,
+  signed: SignedHead,
+  replacedAt: number | undefined,
+): Promise<void> {
   const { book, access } = context;
   const { record, view: before } = book.set(key)!;
   const { head } = signed;
   const path = manifestPath(head.manifest);
   const manifest = await downloadHashed(access, record.url, path, head.manifest, manifestBytes(head.leaves));
-  const chunks = await orStop(context, key, signed, () => decodeManifest(manifest, head));
+  const chunks = await orStop(context, key, signed, () => book.chunksIn(manifest, head));
   const bitmaps: Uint8Array[] = [];
   for (const [i, { hash }] of chunks.entries()) {
     const bitmap = book.bitmap(hash) ?? (await downloadHashed(access, record.url, bitmapPath(hash), hash, CHUNK_BYTES));
     await orStop(context, key, signed, () => assertBitmap(bitmap, i, head.leaves));
     bitmaps.push(bitmap);
   }
-  const view = book.createView(signed, manifest, bitmaps);
+  const view = book.createView(signed, chunks, bitmaps);
   const same = (chunk: number) =>
     before?.chunks[chunk]?.root === chunks[chunk]?.root && before?.chunks[chunk]?.hash === chunks[chunk]?.hash;
   const checked = await checkedChunks(context, key, view, record.checked.filter(same));
   const removed = record.removed + (before === undefined ? 0 : view.removedSince(before));
   await assertRemoval(context, key, removed, before?.members ?? 0);
   const next: SetRecord = { ...book.set(key)!.record, checked, removed, asked: null };
-  await book.putSet(next, { signed, manifest, view, claims: dated(book, key, view) });
+  await book.putSet(next, { signed, manifest, view, claims: dated(book, key, head, replacedAt) });
 }
 
 /** The claims whose root ceases to be the newest with a head, or becomes it again: a root stays good for an hour. */
-function dated(book: Book, key: SetKey, { signed: { head } }: SetView): ClaimRecord[] {
+function dated(book: Book, key: SetKey, head: OriginHead, replacedAt = head.blockTime): ClaimRecord[] {
   const isNewest = ({ maskRoot }: ClaimRecord) => maskRoot === String(head.maskRoot);
   return book
     .claimsOf(key)
     .filter((claim) => isNewest(claim) !== (claim.until === null))
-    .map((claim): ClaimRecord => ({ ...claim, until: isNewest(claim) ? null : head.blockTime }));
+    .map((claim): ClaimRecord => ({ ...claim, until: isNewest(claim) ? null : replacedAt }));
 }
 
 /** @throws OriginError ORIGIN_REMOVAL_LARGE */

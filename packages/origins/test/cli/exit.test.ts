@@ -19,13 +19,14 @@ const EXITS = {
   INVALID_OPTION: "usage",
   ORIGIN_BLOCK_UNKNOWN: "network",
   ORIGIN_CROWD_SMALL: "refused",
+  ORIGIN_HEAD_OLD: "network",
   ORIGIN_MIRROR_FAILED: "network",
   ORIGIN_NOT_FOLLOWED: "refused",
   ORIGIN_NOT_IN_SET: "refused",
   ORIGIN_NOT_READY: "refused",
-  ORIGIN_OPTION_INVALID: "usage",
   ORIGIN_REMOVAL_LARGE: "refused",
   ORIGIN_SPEND_UNKNOWN: "refused",
+  ORIGIN_TOO_LATE: "refused",
 } as const;
 
 describe("exit codes", () => {

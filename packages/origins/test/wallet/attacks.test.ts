@@ -215,7 +215,7 @@ describe("a curator that lies to a wallet", function () {
     serve(curator, forge(curator, { blockHash: `0x${"aa".repeat(32)}` }));
     assert.equal(await problemOf(origins), "ORIGIN_BLOCK_UNKNOWN");
     const { number, time } = curator.heads[1]!.head;
-    for (const changes of [{ leaves: 3 }, { time: time + 86_400 }]) {
+    for (const changes of [{ leaves: 3 }, { time: time + 86_400 }, { blockTime: time + 1 }]) {
       const fresh = await start();
       await fresh.curator.sign();
       serve(fresh.curator, forge(fresh.curator, changes));

@@ -72,6 +72,18 @@ describe("evidence that a wallet makes", function () {
     await expectRejected("ORIGIN_NOT_FOLLOWED", () => origins.evidence(other, transaction));
   });
 
+  it("does not exist if a root was shown long before the note was spent", async () => {
+    await origins.prove(0, payers.set);
+    await payers.funded([7_000n]);
+    payers.minute();
+    await payers.curator.acceptNew();
+    payers.minute(70);
+    await payers.curator.sign();
+    await origins.sync();
+    const transaction = await withdraw();
+    await expectRejected("ORIGIN_TOO_LATE", () => origins.evidence(payers.set, transaction));
+  });
+
   it("is not made from packs that lack heads", async () => {
     const transaction = await withdraw();
     const good = payers.servers.get(CURATOR)!;

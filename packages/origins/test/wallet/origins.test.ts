@@ -275,6 +275,62 @@ describe("a wallet that follows a curator", function () {
     assert.deepEqual(Object.values(standings(origins)), ["outside: spent"]);
   });
 
+  it("knows when its root was replaced, also if newer heads followed before it read them", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n]);
+    const origins = await payers.follow(payer);
+    await payers.curator.acceptNew();
+    await sync(origins);
+    await origins.prove(0, payers.set);
+    await payers.funded([6_000n]);
+    await payers.curator.acceptNew();
+    payers.minute(50);
+    await payers.curator.sign();
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), true);
+    payers.minute(15);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), false);
+  });
+
+  it("shows nothing new while it cannot read whether its head is still the newest", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n, 6_000n]);
+    const origins = await payers.follow(payer);
+    await payers.curator.acceptNew();
+    await sync(origins);
+    await origins.prove(0, payers.set);
+    payers.servers.clear();
+    payers.minute(29);
+    const provable = () => [0, 1].map((leaf) => origins.canProve(noteAt(payer, leaf), payers.set));
+    assert.deepEqual(provable(), [true, true]);
+    payers.minute(1);
+    assert.deepEqual(provable(), [true, false], "what was shown before shows nothing new");
+    const error = await rejection(origins.prove(1, payers.set));
+    assert.deepInclude(error, { code: "ORIGIN_HEAD_OLD" });
+    assert.isAtLeast(error.details["ageMs"] as number, 1_800_000);
+    payers.servers.set(CURATOR, payers.curator.fetch(CURATOR));
+    await sync(origins);
+    assert.deepEqual(provable(), [true, true]);
+  });
+
+  it("shows nothing new with a head whose block is gone", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n]);
+    const origins = await payers.follow(payer);
+    payers.minute();
+    await payers.curator.acceptNew();
+    await sync(origins);
+    payers.world.chain.takeBack(1);
+    payers.minute();
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), false);
+    assert.equal((await rejection(origins.prove(0, payers.set))).code, "ORIGIN_HEAD_OLD");
+    payers.minute();
+    await payers.curator.sign();
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), true);
+  });
+
   it("shows nothing while the crowd is below the minimum, and counts claims and other sets that it showed", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n, 5_000n, 5_000n, 5_000n]);
