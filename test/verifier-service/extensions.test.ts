@@ -150,6 +150,16 @@ describe("a service with extensions", function () {
       const field = { ...stamp.admits!.field, name };
       await expectRejected("EXTENSION_INVALID", () => start({ ...stamp, admits: { field, codes: [] } }));
     }
+    // An extension that takes long does not delay the refusal of a payment with a wrong proof.
+    const slowly = await start({ ...stamp, open: () => ({ admit: () => new Promise(() => undefined) }) });
+    try {
+      const bundle = forgeBundle(world, { root: world.root });
+      const { proof } = forgeBundle(world, { root: world.root });
+      const { status, body } = await post(`${slowly.url}/verify`, { ...bundle, proof });
+      expect([status, body["valid"]]).to.deep.equal([200, false]);
+    } finally {
+      await slowly.close();
+    }
     const { admits: _, ...silent } = stamp;
     await expectRejected("EXTENSION_INVALID", () => start(silent));
   });

@@ -6,7 +6,9 @@ import { SEED } from "../../wallet/test/support/merchant.ts";
 import { dyingStore } from "../../wallet/test/support/world.ts";
 import type { WrapOptions } from "../src/fetch/options.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
-import type { AttachedPayment, PayingAttachment } from "../src/purchase/attachment.ts";
+import { askedAttachments, attach, attachedHeaders } from "../src/purchase/attach.ts";
+import type { AttachedPayment, AttachmentRecord, PayingAttachment } from "../src/purchase/attachment.ts";
+import type { Context } from "../src/purchase/context.ts";
 import type { PurchaseError } from "../src/purchase/errors.ts";
 import { ORIGIN, openScene, type Scene } from "./support/scene.ts";
 
@@ -128,9 +130,8 @@ describe("what payments show beside their proofs", () => {
     expect(seen[0]?.nullifier, "not the smallest one").to.equal(String(large.nullifier));
 
     const waited: number[] = [];
-    const later: PayingAttachment["choose"] = (_asked, { waitedMs, amount }) => {
+    const later: PayingAttachment["choose"] = (_asked, { waitedMs }) => {
       waited.push(waitedMs);
-      expect(amount).to.equal(10n);
       return { only: () => waited.length > 1 };
     };
     await wrap(scene, { attachments: [memo([], { choose: later })], fundsTimeoutMs: 5_000 })(`${ORIGIN}/b`);
@@ -152,6 +153,55 @@ describe("what payments show beside their proofs", () => {
     expect(await scene.paid(), "nothing was paid").to.equal(paid);
     await wrap(scene)(`${ORIGIN}/c`);
     expect(await scene.paid(), "the control").to.equal(paid + 10n);
+  });
+
+  describe("in a later attempt", () => {
+    const asks = new Map([["memo", { word: "hello" }]]);
+    let one: PayingAttachment;
+    beforeEach(() => {
+      one = memo();
+    });
+    /** What a payment with this id shows, after it was sent or not. */
+    const attached = async (attachments: readonly AttachmentRecord[], sent: boolean) => {
+      const scene = await openScene();
+      const [note] = scene.payer.notes();
+      const record = { attachments, sent: sent ? [{ payment: "one" }] : [] };
+      const context = { record, wallet: scene.payer, options: { attachments: [one] } } as unknown as Context;
+      return (await attach(context, "one", { nullifier: note!.nullifier! }))!;
+    };
+    const headersOf = (attachments: readonly AttachmentRecord[]) =>
+      attachedHeaders({ attachments } as Parameters<typeof attachedHeaders>[0], "one");
+
+    it("is the same, even if a 402 in between does not ask for it", async () => {
+      const first = await attached(askedAttachments([memo()], asks), false);
+      expect(headersOf(first)).to.deep.equal({ "X-Payment-Memo": "hello-1" });
+      const silent = await attached(askedAttachments([memo()], new Map(), first), true);
+      expect(headersOf(silent)).to.deep.equal({});
+      const again = askedAttachments([memo()], asks, silent);
+      expect(headersOf(await attached(again, true))).to.deep.equal({ "X-Payment-Memo": "hello-1" });
+    });
+
+    it("is nothing, if the payment left without it", async () => {
+      const asked = askedAttachments([memo()], asks);
+      expect(headersOf(await attached(asked, true)), "no 402 had asked").to.deep.equal({});
+      const scene = await openScene();
+      const context = { record: { attachments: asked, sent: [] }, wallet: scene.payer, options: {} };
+      const without = await attach(context as unknown as Context, "one", { nullifier: 1n });
+      expect(headersOf(await attached(without!, false)), "the attachment was missing").to.deep.equal({});
+    });
+  });
+
+  it("that only prefers notes does not make a payment wait for notes that are kept apart", async () => {
+    const scene = await open();
+    scene.payer.keepApart(({ leafIndex }) => String(leafIndex));
+    const { merchant } = scene;
+    const notes = scene.payer.notes().map(({ amount }) => Number(amount));
+    merchant.price = BigInt(Math.max(...notes) + 1);
+    const prefers = memo([], { choose: () => ({ prefer: () => true }) });
+    const changes = { attachments: [prefers], fundsTimeoutMs: 500, maxPerRequest: 1_000_000n };
+    await expectRejected("NOTES_APART", () => wrap(scene, changes)(`${ORIGIN}/a`));
+    const excludes = memo([], { choose: () => ({ only: ({ leafIndex }) => leafIndex === 0 }) });
+    await expectRejected("FUNDS_TIMED_OUT", () => wrap(scene, { ...changes, attachments: [excludes] })(`${ORIGIN}/b`));
   });
 
   it("has names of its own", async () => {

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { World } from "../../wallet/test/support/world.ts";
 import { Preparer } from "../src/fetch/preparer.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
+import type { PayingAttachment } from "../src/purchase/attachment.ts";
 import { openMonthScene } from "./support/month-merchant.ts";
 import { ORIGIN, openScene } from "./support/scene.ts";
 
@@ -75,6 +76,37 @@ describe("the option prepare of wrapFetch", () => {
     const options = { ...place.terms(), prepare: "yes" } as never;
     const wrap = async () => wrapFetch(fetch, place.payer, options);
     expect((await rejection(wrap())).code).to.equal("FETCH_OPTION_INVALID");
+  });
+});
+
+describe("preparing for a host that asks for something beside payments", () => {
+  it("prepares payments from the notes that may pay", async () => {
+    const place = await openScene();
+    const { world, payer, merchant } = place;
+    merchant.misbehave = async (_request, answer) => {
+      const response = await answer();
+      if (response.status !== 402) return response;
+      const body = (await response.json()) as { payment: object };
+      return Response.json({ ...body, payment: { ...body.payment, memo: {} } }, response);
+    };
+    const [largest] = payer.notes().sort((a, b) => (a.amount < b.amount ? 1 : -1));
+    const memo: PayingAttachment = {
+      ...{ name: "memo", header: "X-Payment-Memo" },
+      choose: () => ({ only: ({ amount }) => amount >= largest!.amount - 10n }),
+      show: async () => undefined,
+    };
+    nextSlot(world);
+    const pay = wrapFetch(merchant.fetch, payer, place.terms({ prepare: true, attachments: [memo] }));
+    await payer.scan();
+    expect((await pay(`${ORIGIN}/first`)).status).to.equal(200);
+    await world.append();
+    nextSlot(world);
+    nextSlot(world);
+    await payer.scan();
+    await until(() => world.prover.prepared === 1);
+    expect((await pay(`${ORIGIN}/second`)).status).to.equal(200);
+    expect(world.prover.finished).to.equal(1);
+    await payer.close();
   });
 });
 

@@ -150,7 +150,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     clock,
     metrics,
     admission,
-    policies: extensions,
+    policies: extensions.policies,
     holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),

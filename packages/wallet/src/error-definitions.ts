@@ -74,7 +74,7 @@ export const WALLET_ERRORS = {
   NOTES_APART: {
     means:
       "The wallet has enough, but not in notes that may be spent together. Details: `needed`, `largest` (the most that one group has).",
-    cause: "The notes belong to different groups, such as inside and outside of a set that the wallet follows.",
+    cause: "Code that extends the wallet keeps notes apart or excludes some, and no group of notes suffices.",
     exit: "funds",
     remedy: "spend less, wait, or consent to mix the notes with `sotto merge --mix` or `sotto withdraw --mix`",
   },

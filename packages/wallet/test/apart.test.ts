@@ -75,6 +75,19 @@ describe("groups of notes", () => {
     expect((await rejection(wallet.withdraw({ recipient: ACCOUNT, amount: 1_105_000n }))).code).to.equal("NOTES_APART");
   });
 
+  it("spend notes that nobody has seen, even if a group with more money has one that others saw", async () => {
+    const { world, payer, request } = await start([5_000n, 500_000n]);
+    payer.keepApart(groupOf);
+    const { id, nullifier } = await payer.pay({ ...request, amount: 100_000n });
+    expect(payer.notes().find((note) => String(note.nullifier) === nullifier)?.amount).to.equal(500_000n);
+    world.chain.time += 3_600;
+    world.chain.mine();
+    await payer.scan();
+    expect(payer.status(id).state).to.equal("expired");
+    const withdrawn = await payer.withdraw({ recipient: ACCOUNT, amount: 4_000n });
+    expect(amountsOf(payer, withdrawn.notes)).to.deep.equal([5_000]);
+  });
+
   it("leave the wallet one after the other by exits through a service", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n, 6_000n, 500_000n]);
@@ -172,13 +185,19 @@ describe("a payment that prefers or requires notes", () => {
     expect(prepared.usable()).to.equal(false);
   });
 
-  it("prepares a payment from a required note", async () => {
+  it("prepares a payment from a required or preferred note", async () => {
     const { world, payer, request } = await start([200_000n, 600_000n]);
     world.chain.time += 12_000;
     world.chain.mine();
     const { resourceUrl: _, ...terms } = request;
-    await payer.prepare(terms, { only: isLarge });
-    expect(noteOf(payer, await payer.pay(request, { prefer: isLarge }))).to.equal(600_000);
+    for (const choice of [{ only: isLarge }, { prefer: isLarge }]) {
+      const prepared = await payer.prepare(terms, choice);
+      expect(prepared.usable()).to.equal(true);
+      const { id, nullifier } = await payer.pay(request);
+      expect(noteOf(payer, { nullifier })).to.equal(600_000);
+      expect(prepared.usable()).to.equal(false);
+      await payer.discard(id);
+    }
     expect((await rejection(payer.prepare(terms, { only: () => false }))).code).to.equal("NOTES_APART");
   });
 });

@@ -20,7 +20,9 @@ import { WAIT_OPTIONS, waitUntil, whenReady } from "../wait.ts";
 const WAIT_SECONDS = 120;
 
 const MIX = {
-  mix: { help: "spend notes together that are kept apart, such as those inside and outside of a curator's set" },
+  mix: {
+    help: "spend notes together that are the wallet keeps apart, which takes from some what can be shown of them",
+  },
 } as const;
 
 const SENDING = {

@@ -1,5 +1,5 @@
 import { SottoError } from "@sotto/protocol";
-import { MAX_PREPARED, type PreparedTerms, type PrepareRequest, type Wallet } from "@sotto/wallet";
+import { MAX_PREPARED, type NoteChoice, type PreparedTerms, type PrepareRequest, type Wallet } from "@sotto/wallet";
 
 /** How long after its last payment a host is expected to ask for another one, ms. */
 const RECENT_MS = 900_000;
@@ -8,9 +8,14 @@ const LOOK_MS = 10_000;
 /** Errors after which no preparation can succeed any more. */
 const FINAL = new Set(["PREPARE_UNSUPPORTED", "WALLET_CLOSED", "INVALID_OPTION", "SIGNAL_NOT_FREE"]);
 
+/** Which notes may pay now. Its error means that none may. */
+type Choose = () => Promise<NoteChoice>;
+
 interface Host {
   readonly terms: PrepareRequest;
   readonly text: string;
+  /** Which notes may pay, as the last payment was asked. */
+  readonly choose: Choose;
   /** When it was last paid, by the wallet's clock. */
   readonly paid: number;
   prepared?: PreparedTerms | undefined;
@@ -46,11 +51,11 @@ export class Preparer {
   }
 
   /** A payment to a host with these terms has settled. */
-  paid(host: string, terms: PrepareRequest): void {
+  paid(host: string, terms: PrepareRequest, choose: Choose = async () => ({})): void {
     this.asked(host, terms);
     const prepared = this.#hosts.get(host)?.prepared;
     this.#hosts.delete(host);
-    this.#hosts.set(host, { terms, text: textOf(terms), paid: this.#wallet.now(), prepared });
+    this.#hosts.set(host, { terms, text: textOf(terms), choose, paid: this.#wallet.now(), prepared });
     this.#schedule(0);
   }
 
@@ -78,7 +83,7 @@ export class Preparer {
       if (this.#stopped || host.prepared?.usable() === true) continue;
       host.prepared = undefined;
       try {
-        const prepared = await this.#wallet.prepare(host.terms);
+        const prepared = await this.#wallet.prepare(host.terms, await host.choose());
         // Another payment or other terms of the host may have replaced it in the meantime.
         if (this.#hosts.get(name)?.text !== host.text) prepared.discard();
         else (this.#hosts.get(name) as Host).prepared = prepared;

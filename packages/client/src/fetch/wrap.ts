@@ -185,8 +185,7 @@ class Payer {
     const { key } = sotto;
     const request = sotto.request === undefined ? call.fingerprint : hashText(`${call.url.origin} ${sotto.request}`);
     const { retryDelayMs, onProgress } = this.#options;
-    const attached = this.#checked.attachments.map(({ header }) => header);
-    const options = { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs, attached };
+    const options = { request, key, onProgress: sotto.onProgress ?? onProgress, retryDelayMs };
     const paying = this.#paying(call, options);
     try {
       return await this.#pay(call, paying);
@@ -204,9 +203,13 @@ class Payer {
   }
 
   #paying(call: Call, options: CallOptions): readonly Paying[] {
+    const attached = this.#checked.attachments.map(({ header }) => header);
     return this.#methods
       .filter(({ paysKeyed }) => options.key === undefined || paysKeyed === true)
-      .map((method) => ({ name: method.name, method: method.open, call: new MethodCall(call, method, options) }));
+      .map((method) => {
+        const own = method.open === this.#private ? { ...options, attached } : options;
+        return { name: method.name, method: method.open, call: new MethodCall(call, method, own) };
+      });
   }
 
   /** Resumes with the private payment first, because it may have cost something. */

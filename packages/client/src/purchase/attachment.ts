@@ -26,8 +26,6 @@ export interface PayingAttachment {
 
 /** A payment whose note is not chosen yet. */
 export interface NoteWish {
-  /** Base units. */
-  readonly amount: bigint;
   /** How long the purchase has waited for a note, ms. */
   readonly waitedMs: number;
 }
@@ -38,8 +36,6 @@ export interface AttachedPayment {
   readonly note: WalletNote;
   /** Nullifier of that note, a field element. */
   readonly nullifier: bigint;
-  /** When the payment was made, Unix ms. */
-  readonly timestamp: number;
   /** Aborts the purchase. */
   readonly signal: AbortSignal | undefined;
 }
@@ -50,8 +46,8 @@ export interface AttachmentRecord {
   readonly name: string;
   readonly header: string;
   readonly field?: string | undefined;
-  /** The field of the 402. */
-  readonly asked: StoreValue;
+  /** The field of the last 402; undefined if that asks for nothing, and then nothing is shown. */
+  readonly asked?: StoreValue | undefined;
   /** What is shown with each payment of the purchase, by its id in the wallet; "" for nothing. It never changes. */
   readonly shown: Readonly<Record<string, string>>;
 }

@@ -35,15 +35,17 @@ export async function proveFirst(run: Run): Promise<void> {
   /** The newest block when the wait for a note began. */
   let since: number | undefined;
   for (;;) {
+    let isExcluding = false;
     try {
       if (since === undefined) tell(run.context, "proving");
       const waitedMs = since === undefined ? 0 : Math.max(1, Date.now() - begun);
-      const choice = await chooseNotes(run.context, { amount: request.amount, waitedMs });
+      const choice = await chooseNotes(options.attachments, run.context.record.attachments, { waitedMs });
+      isExcluding = choice.only !== undefined;
       await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined, ...choice });
       return;
     } catch (error) {
       // Notes that an attachment excludes now may qualify soon.
-      const isExcluded = isCode(error, "NOTES_APART") && run.context.record.attachments !== undefined;
+      const isExcluded = isExcluding && isCode(error, "NOTES_APART");
       if (!isCode(error, "FUNDS_NOT_READY") && !isExcluded) throw error;
     }
     if (since === undefined) tell(run.context, "funds");

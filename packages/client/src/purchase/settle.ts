@@ -29,7 +29,7 @@ export async function recordSent(run: Run): Promise<void> {
   const { bundle, digest } = attemptOfRun(run);
   const payment = context.record.payments.at(-1)!;
   const nullifier = BigInt(bundle.publicSignals[PAYMENT_SIGNAL.nullifier]!);
-  const attachments = await attach(context, payment, { nullifier, timestamp: bundle.timestamp });
+  const attachments = await attach(context, payment, { nullifier });
   const attempt: SentAttempt = { payment, bundle, digest, token: "" };
   await store(context, { sent: [...context.record.sent, attempt], ...(attachments && { attachments }) });
 }

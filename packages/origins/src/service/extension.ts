@@ -1,5 +1,5 @@
 import { isSecureUrl, SottoError } from "@sotto/protocol";
-import { type ServiceExtension, setting } from "@sotto/server";
+import { type OpenExtension, type ServiceExtension, setting } from "@sotto/server";
 import { Counter } from "prom-client";
 import { MAX_ORIGIN_HEADER_LENGTH } from "../core/header.ts";
 import { readHeadFields } from "../core/heads.ts";
@@ -61,16 +61,18 @@ export const originsExtension: ServiceExtension<typeof SETTINGS> = {
       watch.resume(kept.map((line) => readHeadFields(line, set)));
     }
     const policy = new OriginPolicy(watched, verifyProof);
+    const admit: OpenExtension["admit"] = async (payment, shown) => {
+      try {
+        if (await policy.admit(payment, shown)) checks.inc({ result: "accepted" });
+      } catch (error) {
+        checks.inc({ result: error instanceof SottoError ? error.code : "INTERNAL" });
+        throw error;
+      }
+    };
+    const isRequired = watched.some(({ asked: { recipients } }) => recipients === undefined || recipients.length > 0);
     return {
       routes: (app) => originRoutes(app, { sets: watched.map(({ set }) => set), heads }),
-      async admit(payment, shown) {
-        try {
-          if (await policy.admit(payment, shown)) checks.inc({ result: "accepted" });
-        } catch (error) {
-          checks.inc({ result: error instanceof SottoError ? error.code : "INTERNAL" });
-          throw error;
-        }
-      },
+      ...(isRequired && { admit }),
       start() {
         for (const { watch } of watched) watch.start();
       },

@@ -40,7 +40,7 @@ export interface VerifyField {
   readonly description: string;
 }
 
-/** A payment that `OpenExtension.admit` decides on. Its note is not spent, and its proofs are right. */
+/** A payment that `OpenExtension.admit` decides on. Its note is not spent. Its proofs are checked meanwhile: if they are wrong, it is refused all the same. */
 export interface AdmittedPayment {
   /** Nullifier of the note that it spends, a field element. */
   readonly nullifier: bigint;

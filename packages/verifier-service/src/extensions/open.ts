@@ -31,7 +31,9 @@ export interface ExtensionParts {
   closeLater(action: () => Promise<void> | void): void;
 }
 
-export interface Extensions extends PaymentPolicies {
+export interface Extensions {
+  /** The conditions of the extensions; undefined if none has one. */
+  readonly policies: PaymentPolicies | undefined;
   /** The port to listen on: an extension may have needed the service's address. */
   readonly port: number;
   readonly needs: Readonly<Record<string, Need>>;
@@ -80,16 +82,20 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       throw new ServiceError("EXTENSION_INVALID", `the extension ${name} admits payments and does not say so`);
     open.push({ name, running, field: extension.admits?.field });
   }
+  const admitting = open.filter(({ running }) => running.admit !== undefined);
+  const policies: PaymentPolicies = {
+    async admit(payment, fields) {
+      for (const { running, field } of admitting)
+        if (field !== undefined) await running.admit?.(payment, shownIn(fields, field));
+    },
+  };
   return {
+    policies: admitting.length === 0 ? undefined : policies,
     port: await address.port(),
     needs: Object.fromEntries(open.flatMap(({ name, running: { ready } }) => (ready ? [[name, ready]] : []))),
     routes(app) {
       for (const { name, running } of open)
         app.register(async (scope) => attempt(name, async () => running.routes?.(scope as App)));
-    },
-    async admit(payment, fields) {
-      for (const { running, field } of open)
-        if (field !== undefined) await running.admit?.(payment, shownIn(fields, field));
     },
     start(port) {
       address.listening(port);
@@ -106,7 +112,7 @@ function takeField({ name }: VerifyField, extension: string, fields: Taken): voi
   fields.take([name], by);
 }
 
-/** The value of a field; x402's bodies are not checked against the schema of /verify. @throws ServiceError INVALID_REQUEST */
+/** The value of a field; x402's bodies are not checked against the schema of /verify. @throws ServerError INVALID_REQUEST */
 function shownIn(fields: Readonly<Record<string, unknown>>, { name, maxLength }: VerifyField): string | undefined {
   const shown = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (shown === undefined || (typeof shown === "string" && shown.length <= maxLength)) return shown;

@@ -30,8 +30,8 @@ export interface VerifyServices {
   readonly pool: PoolState;
   readonly store: Pick<Store, "reservations" | "quotas" | "ledger">;
   readonly admission: Pick<Admission, "admit">;
-  /** The conditions of extensions; see `OpenExtension.admit`. */
-  readonly policies: PaymentPolicies;
+  /** The conditions of extensions; see `OpenExtension.admit`. Undefined if no extension has one. */
+  readonly policies: PaymentPolicies | undefined;
   readonly tokens: TokenIssuer;
   /** Now, ms. */
   readonly clock: () => number;
@@ -106,24 +106,26 @@ export async function verifyPayment(body: unknown, client: string, services: Ver
 async function reserveProven(payment: ReceivedPayment, fields: VerifyFields, client: string, services: VerifyServices) {
   await takeClientQuota(services.store, services.config, client);
   // At the same time, so that the proofs that an extension checks are in one batch with those of the payment.
-  const [proofs, admitted] = await Promise.allSettled([
-    checkProofs(payment, services.proofs, services.retired, client),
-    admit(payment, fields, client, services),
-  ]);
-  if (proofs.status === "rejected") throw proofs.reason;
-  if (proofs.value !== undefined) return { valid: false as const, ...proofs.value };
-  if (admitted.status === "rejected") throw admitted.reason;
+  const proofs = checkProofs(payment, services.proofs, services.retired, client);
+  const admitted = admit(payment, fields, client, services);
+  // If the proofs fail, nobody waits for it.
+  admitted.catch(() => undefined);
+  const refusal = await proofs;
+  if (refusal !== undefined) return { valid: false as const, ...refusal };
+  await admitted;
   return reserve(payment, client, services);
 }
 
 /** Asks the extensions, unless they have admitted this payment before. @throws the errors of extensions */
 async function admit(payment: ReceivedPayment, fields: VerifyFields, client: string, services: VerifyServices) {
+  const { policies } = services;
+  if (policies === undefined) return;
   const { bundle, signals, range } = payment;
   const { nullifier } = signals;
   const known = await services.store.reservations.ofBundle(String(nullifier), canonicalPayment(payment));
   if (known !== undefined) return;
   const { recipientPublicKey: wallet, timestamp } = bundle;
-  await services.policies.admit({ nullifier, wallet, ownerTag: range.recipientTag, timestamp, client }, fields);
+  await policies.admit({ nullifier, wallet, ownerTag: range.recipientTag, timestamp, client }, fields);
 }
 
 async function reserve(payment: ReceivedPayment, client: string, services: VerifyServices) {

@@ -16,7 +16,10 @@ export interface MixOption {
 export interface NoteChoice {
   /** Notes to spend rather than others, if one of them suffices and was not shown to others. Default: none. */
   prefer?: ((note: WalletNote) => boolean) | undefined;
-  /** The only notes to spend, also in merges before the payment. Default: all. */
+  /**
+   * The only notes to spend, also in merges before the payment. The note that such a merge makes has to be one of them too, or the payment
+   * ends with NOTES_APART after the merge. Default: all.
+   */
   only?: ((note: WalletNote) => boolean) | undefined;
 }
 
@@ -31,15 +34,18 @@ export class NoteGroups {
     return () => void this.#sortings.delete(sorting);
   }
 
-  /** The notes by group, the group with the most spendable money first. At least one group, which may be empty. */
-  split(notes: readonly WalletNote[]): WalletNote[][] {
+  /** The funds of each group, the group with the most spendable money first. At least one group, which may be empty. */
+  split(notes: readonly WalletNote[]): Funds<WalletNote>[] {
     const groups = new Map<string, WalletNote[]>();
     for (const note of notes) {
       const name = JSON.stringify([...this.#sortings].map(({ groupOf }) => groupOf(note)));
-      groups.set(name, [...(groups.get(name) ?? []), note]);
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [note]);
+      else group.push(note);
     }
-    if (groups.size === 0) return [[]];
-    return [...groups.values()].sort((a, b) => (totalOf(fundsOf(a)) < totalOf(fundsOf(b)) ? 1 : -1));
+    if (groups.size === 0) return [fundsOf([])];
+    const sorted = [...groups.values()].map(fundsOf).map((funds) => ({ funds, total: totalOf(funds) }));
+    return sorted.sort((a, b) => (a.total < b.total ? 1 : -1)).map(({ funds }) => funds);
   }
 }
 
@@ -62,12 +68,13 @@ export function selectApart<T>(
   { mix = false, only }: MixOption & Pick<NoteChoice, "only">,
   select: (funds: Funds<WalletNote>) => T,
 ): T {
-  const notes = wallet.notes();
+  const notes = wallet.notes().filter(({ state }) => state !== "spent");
   const allowed = only === undefined ? notes : notes.filter(only);
   const problems: WalletError[] = [];
-  for (const group of mix ? [allowed] : wallet.groups.split(allowed)) {
+  const groups = mix ? [fundsOf(allowed)] : wallet.groups.split(allowed);
+  for (const group of groups) {
     try {
-      return select(fundsOf(group));
+      return select(group);
     } catch (error) {
       if (!(error instanceof WalletError)) throw error;
       problems.push(error);
@@ -79,7 +86,7 @@ export function selectApart<T>(
   if (soon !== undefined) throw soon;
   const whole = problemOf(() => select(fundsOf(notes)));
   if (whole !== undefined && whole.code !== "MERGE_REQUIRED" && !isWaiting(whole)) throw whole;
-  throw apart(problems, allowed.length < notes.length);
+  throw apart(first!, groups, allowed.length < notes.length);
 }
 
 /** Whether the funds suffice once notes that wait for the chain or for payments can be spent. */
@@ -96,12 +103,10 @@ function problemOf(select: () => unknown): WalletError | undefined {
   }
 }
 
-function apart(problems: readonly WalletError[], isExcluding: boolean): WalletError {
-  const needed = problems[0]!.details["needed"];
-  // The most that one group has.
-  const [largest = 0n] = problems
-    .map(({ details }) => BigInt(String(details["available"] ?? details["spendable"] ?? 0)))
-    .sort((a, b) => (a < b ? 1 : -1));
+function apart({ details }: WalletError, groups: readonly Funds<WalletNote>[], isExcluding: boolean): WalletError {
+  const { needed } = details;
+  const totals = groups.map((funds) => totalOf(funds) + funds.waiting);
+  const [largest = 0n] = totals.sort((a, b) => (a < b ? 1 : -1));
   const what = needed === undefined ? "the notes" : `${String(needed)} base units are needed, and the notes`;
   const why = isExcluding
     ? "that may be spent here do not suffice; spend less, wait until more notes qualify, or allow all notes"

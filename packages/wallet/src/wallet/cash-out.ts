@@ -93,7 +93,7 @@ const OUTDATED = ["EXPIRED", "UNKNOWN_ROOT"];
  * Withdraws tokens through the service, and waits until the wallet sees the withdrawal on chain. If a call was
  * interrupted, the next call with the same recipient, amount and fee resumes its withdrawal. All attempts spend the
  * same notes, so at most one is executed.
- * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_WRONG,
+ * @throws WalletError INVALID_OPTION, INSUFFICIENT_FUNDS, FUNDS_NOT_READY, MERGE_REQUIRED, NOTES_APART, CLOCK_WRONG,
  *   WITHDRAWAL_IN_PROGRESS, TIMED_OUT; ServiceClientError; ChainError; the signal's reason
  */
 export async function cashOut(core: WalletCore, options: CashOutOptions): Promise<CashedOut> {

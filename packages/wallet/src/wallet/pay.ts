@@ -57,7 +57,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     core.closing.signal.throwIfAborted();
     options.signal?.throwIfAborted();
     // An exposed note must be spent first, so a prepared payment of another note waits.
-    const taken = isExposedFor(core, checked)
+    const taken = isExposedFor(core, checked, options)
       ? undefined
       : core.prepared.take(checked, request.note, chosenBy(core, checked, options));
     if (taken === undefined) {
@@ -118,19 +118,32 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
   return finish(core, begun, options.signal);
 }
 
+/** Whether one note suffices for a payment that may spend it. */
+const suffices =
+  ({ amount }: CheckedPayment, { only }: NoteChoice) =>
+  (note: WalletNote): boolean =>
+    note.amount >= amount && (only?.(note) ?? true);
+
 /** Whether an exposed note suffices for this payment, as of the last scan. */
-function isExposedFor(core: WalletCore, { amount }: CheckedPayment): boolean {
-  return core.funds().spendable.some((note) => note.amount >= amount && isExposed(note, core.view));
+function isExposedFor(core: WalletCore, checked: CheckedPayment, choice: NoteChoice): boolean {
+  const isEnough = suffices(checked, choice);
+  return core.funds().spendable.some((note) => isEnough(note) && isExposed(note, core.view));
 }
 
-/** Whether a payment with this choice may spend a note that was prepared for it. */
-function chosenBy(core: WalletCore, { amount }: CheckedPayment, { prefer, only }: NoteChoice) {
+/** Whether a note is one that nobody else than the recipient and the service of a payment has seen. */
+function unseenBy({ journal }: WalletCore, { recipient: { shieldedAddress }, service }: CheckedPayment) {
+  return (note: FoundNote): boolean => isUnseen(journal, note, { shieldedAddress, service });
+}
+
+/** Whether `choose` would choose an unseen note that was prepared for a payment; undefined if it would choose any. */
+function chosenBy(core: WalletCore, checked: CheckedPayment, choice: NoteChoice) {
+  const { prefer, only } = choice;
+  if (prefer === undefined && only === undefined) return undefined;
+  const unseen = unseenBy(core, checked);
   return (prepared: FoundNote): boolean => {
-    const { spendable } = core.funds();
-    const isAllowed = (note: WalletNote) => (only?.(note) ?? true) && note.amount >= amount;
-    const allowed = spendable.filter(isAllowed);
-    const preferred = prefer === undefined ? [] : allowed.filter(prefer);
-    return (preferred.length > 0 ? preferred : allowed).some(({ leafIndex }) => leafIndex === prepared.leafIndex);
+    const enough = core.funds().spendable.filter(suffices(checked, choice));
+    const preferred = prefer === undefined ? [] : enough.filter((note) => unseen(note) && prefer(note));
+    return (preferred.length > 0 ? preferred : enough).some(({ leafIndex }) => leafIndex === prepared.leafIndex);
   };
 }
 
@@ -145,8 +158,7 @@ function choose(
   { mergeFee, prefer, only, mix = false }: Choice,
 ) {
   const { journal } = core;
-  const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
-  const unseen = (note: FoundNote) => isUnseen(journal, note, audience);
+  const unseen = unseenBy(core, checked);
   const wanted = prefer === undefined ? [] : [(each: WalletNote) => unseen(each) && prefer(each), unseen, prefer];
   const select = (all: Funds<WalletNote>) => {
     const funds = reduce(all, asked);
@@ -155,7 +167,7 @@ function choose(
     return selectPaymentNote(usable, checked.amount, ...wanted, unseen);
   };
   // Groups matter only to the merge that several notes would need.
-  const isOneEnough = core.funds().spendable.some((each) => each.amount >= checked.amount && (only?.(each) ?? true));
+  const isOneEnough = core.funds().spendable.some(suffices(checked, { only }));
   const note = selectApart(core, { mix: mix || isOneEnough, only }, select);
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;

@@ -92,12 +92,12 @@ export class PreparedPayments {
    * Takes the prepared payment with exactly these terms, so that no other payment can use it. The caller journals the
    * payment, and then finishes or discards it.
    * @param leafIndex the note to pay from; default: any
-   * @param isChosen whether the payment may spend the note
+   * @param isChosen whether the payment may spend the note; default: it may
    */
   take(
     checked: CheckedTerms,
     leafIndex: number | undefined,
-    isChosen: (note: FoundNote) => boolean,
+    isChosen: (note: FoundNote) => boolean = () => true,
   ): TakenPayment | undefined {
     this.sweep();
     const terms = termsText(checked);

@@ -1,7 +1,7 @@
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { Journal } from "./journal.ts";
-import type { Funds } from "./select.ts";
+import type { WalletNote } from "./state.ts";
 
 /** The parties that see the nullifier of a spent note. */
 export interface Audience {
@@ -32,18 +32,16 @@ export function wasWithdrawn(journal: Journal, { nullifier }: FoundNote): boolea
   return journal.shownBy(String(nullifier)).some(({ kind }) => kind === "withdrawal");
 }
 
-/** Runs `select` on the notes that nobody has seen or, if they do not suffice, on all. */
-export function preferUnseen<N extends FoundNote>(
+/** Runs `select` on those of the notes that nobody has seen or, if they do not suffice, on all. @param only default: all notes */
+export function preferUnseen<T>(
   journal: Journal,
-  funds: Funds<N>,
-  select: (funds: Funds<N>) => N[],
-): N[] {
-  const spendable = funds.spendable.filter((note) => isUnseen(journal, note));
-  if (spendable.length === funds.spendable.length) return select(funds);
+  only: (note: WalletNote) => boolean = () => true,
+  select: (only: (note: WalletNote) => boolean) => T,
+): T {
   try {
-    return select({ ...funds, spendable });
+    return select((note) => only(note) && isUnseen(journal, note));
   } catch (error) {
     if (!(error instanceof WalletError)) throw error;
-    return select(funds);
+    return select(only);
   }
 }

@@ -3,7 +3,7 @@ import { assertAmount, parseAddress, prepareWithdrawal, type WithdrawalInputs } 
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import { type MixOption, type NoteChoice, selectApart } from "./apart.ts";
+import { type NoteChoice, selectApart } from "./apart.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
 import type { Attempt, WithdrawalRecord } from "./journal.ts";
@@ -58,7 +58,8 @@ export async function withdraw(
     throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit; to merge notes, use merge");
   const select = (funds: Funds<WalletNote>) => selectWithdrawalNotes(funds, terms.amount);
   // The receiving account is public, so a note with a shown nullifier would link it to the earlier recipient.
-  return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), { ...options, mix });
+  const choose = (only: NoteChoice["only"]) => selectApart(core, { mix, only }, select);
+  return start(core, terms, () => preferUnseen(core.journal, options.only, choose), options);
 }
 
 /**
@@ -69,7 +70,8 @@ export async function exit(core: WalletCore, request: ExitRequest, options: Star
   const { recipient, mix, ...rest } = Object(request) as ExitRequest;
   // The amount is known only after the notes are selected; 1 is a placeholder for the recipient's check.
   const terms = { ...parseWithdrawalTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
-  return start(core, terms, (funds) => selectExitNotes(funds, terms.fee), { ...options, mix });
+  const select = (funds: Funds<WalletNote>) => selectExitNotes(funds, terms.fee);
+  return start(core, terms, () => selectApart(core, { mix, only: options.only }, select), options);
 }
 
 /** Merges up to eight notes into one. Only the fee leaves the pool. Nothing is sent. */
@@ -81,7 +83,8 @@ export async function merge(
   const { target, mix, ...rest } = Object(request) as MergeRequest;
   const terms = parseWithdrawalTerms(core, ZeroAddress, 0n, rest);
   const least = target === undefined ? undefined : assertAmount(target, "target");
-  return start(core, terms, (funds) => selectMergeNotes(funds, terms.fee, least), { ...options, mix });
+  const select = (funds: Funds<WalletNote>) => selectMergeNotes(funds, terms.fee, least);
+  return start(core, terms, () => selectApart(core, { mix, only: options.only }, select), options);
 }
 
 /**
@@ -102,7 +105,7 @@ export async function renew(
     if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} is not spendable now`);
     return [note];
   };
-  return start(core, terms, select, { ...options, mix: true });
+  return start(core, terms, () => selectApart(core, { mix: true }, select), options);
 }
 
 /**
@@ -127,13 +130,13 @@ export async function withdrawAgain(core: WalletCore, id: string, options: ScanO
 async function start(
   core: WalletCore,
   asked: WithdrawalTerms,
-  select: (funds: Funds<WalletNote>) => WalletNote[],
-  { onBegin = (record) => record, mix, only, ...options }: StartOptions & MixOption,
+  select: () => WalletNote[],
+  { onBegin = (record) => record, ...options }: StartOptions,
 ): Promise<Withdrawal> {
   core.loadProver([CIRCUIT]);
   const begun = await core.lock.run(async () => {
     await core.scan(options);
-    const notes = selectApart(core, { mix, only }, select);
+    const notes = select();
     const terms = asked.leaveNothing ? { ...asked, amount: totalOf(notes.map(({ amount }) => amount)) } : asked;
     const record: WithdrawalRecord = {
       kind: "withdrawal",
