@@ -165,6 +165,44 @@ describe("those who ask for an origin", function () {
     }
   });
 
+  it("are paid by a client that waits once its note is in a head, and not at all if the wait ends first", async () => {
+    const payer = await payerWith(world, [500_000n], { prover: new OriginProver() });
+    const [deposit] = await curator.read();
+    await curator.sign();
+    const following = await follow(payer);
+    const server = await open(asking);
+    const waiting = (waitMs: number) =>
+      wrapFetch(server.fetch, payer, {
+        services: [world.serviceUrl],
+        maxPerRequest: 10_000n,
+        serviceFetch: fetch,
+        pinHosts: false,
+        attachments: [showOrigins({ origins: following, missing: "wait", waitMs })],
+      });
+    try {
+      const { total } = payer.balance();
+      const received = await asking.received();
+      await expectRejected("ORIGIN_NOT_READY", () => waiting(500)(`${ORIGIN}/wait-ends`));
+      await payer.scan();
+      expect(payer.balance()).to.include({ total, held: 0n });
+      expect([server.seen, await asking.received()]).to.deep.equal([[], received]);
+
+      const answer = waiting(600_000)(`${ORIGIN}/wait`);
+      await eventually(async () => server.events.filter(({ event }) => event === "challenged").length === 2);
+      expect(server.seen).to.deep.equal([]);
+      curator.accept(deposit!);
+      const { head } = await curator.sign();
+      await following.sync();
+      expect(await (await answer).text()).to.equal("the goods");
+      const { curator: key, name } = set();
+      expect(server.seen).to.deep.equal([[{ curator: site.url, key, name, root: head.maskRoot }]]);
+      expect(await asking.received()).to.equal(received + 10_000n);
+    } finally {
+      following.close();
+      await server.close();
+    }
+  });
+
   it("keep the heads that the curator published: wallets compare them with the curator's own", async () => {
     const base = `${world.serviceUrl}/origins/${curator.curator}/${curator.name}`;
     const read = async (path: string) => {
