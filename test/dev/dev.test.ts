@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerOf } from "@sotto/command/ports";
+import { decodeHead } from "@sotto/origins";
 import { PREPAID_KEYS_PATH } from "@sotto/prepaid";
 import {
   addMonths,
@@ -58,6 +59,8 @@ describe("npm run dev", function () {
     host = (await (await fetch(`http://127.0.0.1:${port}/sotto.json`)).json()) as HostConfiguration;
   };
   const chain = () => host.nodes[0]!;
+  /** The account with whose key the curator signs. */
+  const curatorKey = () => readFileSync(join(folder, "curator.txt"), "utf8").trim();
   const blockHash = async (number: string) =>
     (await rpc<{ hash: string }>(chain(), "eth_getBlockByNumber", number, false)).hash;
   const tokens = async (address: string) => {
@@ -129,6 +132,25 @@ describe("npm run dev", function () {
     });
     expect(response.status).to.equal(402);
     expect(parseOffers(await response.json()).get("metered")).to.include({ cap: "20000" });
+  });
+
+  it("runs a curator: the merchants ask for its set, and the service mirrors its heads", async () => {
+    const url = `http://127.0.0.1:${port + 7}/origins`;
+    const key = curatorKey();
+    expect(dev.output()).to.contain(url);
+    for (const merchant of host.merchants) {
+      const { payment } = (await (await fetch(merchant.url)).json()) as { payment: { origins: object[] } };
+      expect(payment.origins).to.deep.equal([{ curator: url, key, name: "dev", maxAgeMs: 3_600_000 }]);
+    }
+    const read = async (base: string) => {
+      const response = await fetch(`${base}/head.json`);
+      return response.status === 200 ? decodeHead(await response.json()) : undefined;
+    };
+    const { head } = (await eventually(() => read(url)))!;
+    const { chainId, pool } = host.deployment;
+    expect(head).to.include({ chainId, pool: parseAddress(pool), curator: key.toLowerCase(), name: "dev" });
+    const mirrored = await eventually(() => read(`${host.service}/origins/${key}/dev`));
+    expect(mirrored!.head).to.include({ curator: head.curator, name: "dev" });
   });
 
   it("lets pages of any origin pay, and shows people a page that links to the wallet", async () => {
@@ -243,6 +265,7 @@ describe("npm run dev", function () {
     const before = host;
     const head = await rpc<string>(chain(), "eth_blockNumber");
     const hash = await blockHash(head);
+    const key = curatorKey();
     dev.child.kill("SIGINT");
     expect(await dev.ended).to.equal(130);
     expect(await busyPorts(port)).to.deep.equal([]);
@@ -251,13 +274,19 @@ describe("npm run dev", function () {
     await start("--traffic", "1");
     await dev.until(/the contracts have changed since this pool was deployed; --fresh deploys them/);
     expect(host).to.deep.equal(before);
+    expect(curatorKey()).to.equal(key);
     expect(await blockHash(head)).to.equal(hash);
     expect(await tokens(user)).to.equal(200_000_000n);
     expect(dev.output()).to.contain("--fresh starts over");
   });
 
-  it("makes paid requests, and stops its processes if it is killed", async () => {
+  it("makes paid requests, one of whose payers shows origins, and stops its processes if it is killed", async () => {
     await dev.until(/^[1-9]\d* paid requests, \d\.\d\d a second$/m);
+    // The merchants tell the curator which payments showed its set.
+    await eventually(async () => {
+      const { head } = decodeHead(JSON.parse(readFileSync(join(folder, "origins", "head.json"), "utf8")));
+      return head.claims > 0;
+    });
     const { keys } = parseViewingKeys(readFileSync(join(folder, "viewing-key.json"), "utf8"), host.deployment);
     const months = keys.map(({ month }) => month);
     const last = months.at(-1)!;
@@ -270,6 +299,7 @@ describe("npm run dev", function () {
 
   it("refuses to start if the circuits have changed, and starts over with --fresh", async () => {
     const before = host;
+    const key = curatorKey();
     writeFileSync(join(folder, "keys.sha256"), "");
     const outdated = startDev("--port", String(port), "--state", folder);
     expect(await outdated.ended).to.equal(1);
@@ -278,6 +308,7 @@ describe("npm run dev", function () {
     expect(await blockHash("0x1")).not.to.equal(firstBlock);
     expect(await tokens(user)).to.equal(0n);
     expect(host.merchants[0]!.recipient).not.to.equal(before.merchants[0]!.recipient);
+    expect(curatorKey()).not.to.equal(key);
     dev.child.kill("SIGTERM");
     expect(await dev.ended).to.equal(143);
     expect(await busyPorts(port)).to.deep.equal([]);

@@ -26,7 +26,7 @@ describe("the parts of npm run dev", () => {
   it("parses the options, and names invalid ones", () => {
     expect(parseDevOptions([])).to.deep.include({ fresh: false, open: true, build: true, traffic: 0 });
     const { ports, traffic } = parseDevOptions(["--port=5000", "--traffic", "0.3"]);
-    const names = ["web", "service", "news", "weather", "faucet", "chain", "model"];
+    const names = ["web", "service", "news", "weather", "faucet", "chain", "model", "curator"];
     expect(ports).to.deep.equal(Object.fromEntries(names.map((name, i) => [name, 5_000 + i])));
     expect(traffic).to.equal(0.3);
     const wrong: readonly [string[], string][] = [
@@ -34,7 +34,7 @@ describe("the parts of npm run dev", () => {
       [["start"], "UNKNOWN_OPTION"],
       [["--port"], "UNKNOWN_OPTION"],
       [["--port", "0"], "INVALID_PORT"],
-      [["--port", "65530"], "INVALID_PORT"],
+      [["--port", "65529"], "INVALID_PORT"],
       [["--traffic", "0"], "INVALID_TRAFFIC"],
       [["--traffic", "11"], "INVALID_TRAFFIC"],
       [["--traffic", "1e1"], "INVALID_TRAFFIC"],

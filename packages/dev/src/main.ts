@@ -1,7 +1,8 @@
-// `npm run dev`: builds what is missing, starts a local chain, the service, three resource servers, a faucet and the web app,
-// and keeps all of it running until Ctrl-C. It imports no package of this checkout until all are built; programs that
+// `npm run dev`: builds what is missing, starts a local chain, a curator, the service, three resource servers, a faucet and the
+// web app, and keeps all of it running until Ctrl-C. It imports no package of this checkout until all are built; programs that
 // import them run as child processes, so that they can be restarted after a change.
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openBrowser } from "@sotto/command/browser";
 import { errorLine, runCommand } from "@sotto/command/command";
@@ -14,12 +15,13 @@ import { buildFolder, root } from "@sotto/keys/circuits/paths";
 import type { LocalNode } from "@sotto/local/chain/node";
 import { startNode } from "@sotto/local/chain/node";
 import { buildAll, buildPackages } from "./build.ts";
+import { curatorProgram } from "./curator.ts";
 import { createFaucet } from "./faucet.ts";
 import { listen } from "./http.ts";
 import { type DevOptions, parseDevOptions, USAGE } from "./options.ts";
-import { Child } from "./processes.ts";
+import { Child, cleanEnvironment } from "./processes.ts";
 import type { Servers, ServersOrder } from "./resource-servers.ts";
-import { cleanEnvironment, serviceProgram } from "./service.ts";
+import { serviceProgram } from "./service.ts";
 import { State } from "./state.ts";
 import { addresses, urlOf } from "./table.ts";
 import type { TrafficOrder, TrafficStatus } from "./traffic.ts";
@@ -77,14 +79,21 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
     lifetime.atEnd(() => child.stop());
     return child;
   };
+  const curator = own(new Child(curatorProgram({ state, port: ports.curator, chain: node.url, tell })));
+  const set = await waitFor(progress, "starting the curator", () => curator.start());
+  writeFileSync(state.path("curator.txt"), `${set.key}\n`);
+
   const hasTraffic = rate > 0;
-  const service = own(new Child(serviceProgram({ state, port: ports.service, chain: node.url, hasTraffic, tell })));
+  const service = own(
+    new Child(serviceProgram({ state, port: ports.service, chain: node.url, set, hasTraffic, tell })),
+  );
   const serviceUrl = await waitFor(progress, "starting the service and its phone registry", () => service.start());
 
   const order: ServersOrder = {
     deployment,
     chain: node.url,
     service: serviceUrl,
+    set,
     wallet: urlOf(ports.web),
     folder: state.folder,
     newsPort: ports.news,
@@ -126,8 +135,9 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   );
 
   // The model and its client are those of a template.
-  const paid = dependenciesOf("prepaid").add("create-sotto");
+  const paid = new Set([...dependenciesOf("prepaid"), ...dependenciesOf("origins"), "create-sotto"]);
   const parts: Restartable[] = [
+    { child: curator, name: "curator", program: undefined, packages: dependenciesOf("origins") },
     { child: service, name: "service", program: undefined, packages: dependenciesOf("service") },
     {
       child: servers,
@@ -143,6 +153,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
       deployment,
       chain: node.url,
       service: serviceUrl,
+      set,
       artifacts: buildFolder,
       folder: state.folder,
       urls: merchants.map(({ url }) => url),
@@ -167,7 +178,7 @@ async function startAll(options: DevOptions, state: State): Promise<Started> {
   }
 
   const screen = screenOf(process.stdout);
-  const running = { ports, deployment, service: serviceUrl, merchants, model, folder: state.folder, kept };
+  const running = { ports, deployment, service: serviceUrl, set, merchants, model, folder: state.folder, kept };
   progress.print(`\n${addresses(screen, running)}`);
   if (state.hasOtherContracts()) tell("the contracts have changed since this pool was deployed; --fresh deploys them");
   return { parts, traffic: () => status };

@@ -3,9 +3,10 @@ import { CommandError, parseFlags, parsePort } from "@sotto/command/command";
 import { root } from "@sotto/keys/circuits/paths";
 import { type Ports, portsFrom } from "./ports.ts";
 
-export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, three resource servers and the web app.
+export const USAGE = `npm run dev -- [OPTIONS]: a local chain, the service, a curator, three resource
+servers and the web app.
 
-  --port N      the first of seven ports; default 4020
+  --port N      the first of eight ports; default 4020
   --fresh       begin with a new chain, new wallets and new databases
   --traffic N   make N paid requests a second from built-in wallets, for example 0.3
   --no-open     do not open the browser

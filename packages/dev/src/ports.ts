@@ -9,13 +9,14 @@ export interface Ports {
   readonly faucet: number;
   readonly chain: number;
   readonly model: number;
+  readonly curator: number;
 }
 
-/** Seven ports in a row. @throws CommandError INVALID_PORT */
+/** Eight ports in a row. @throws CommandError INVALID_PORT */
 export function portsFrom(first: number): Ports {
-  if (first + 6 > 65535)
-    throw new CommandError("INVALID_PORT", `--port ${first} leaves no room for seven ports; choose one up to 65529`);
-  const [web, service, news, weather, faucet, chain, model] = [0, 1, 2, 3, 4, 5, 6].map((offset) => first + offset);
+  if (first + 7 > 65535)
+    throw new CommandError("INVALID_PORT", `--port ${first} leaves no room for eight ports; choose one up to 65528`);
+  const [web, service, news, weather, faucet, chain, model, curator] = Array.from({ length: 8 }, (_, i) => first + i);
   return {
     web: web!,
     service: service!,
@@ -24,5 +25,6 @@ export function portsFrom(first: number): Ports {
     faucet: faucet!,
     chain: chain!,
     model: model!,
+    curator: curator!,
   };
 }

@@ -14,6 +14,10 @@ const END_MS = 10_000;
 /** How many lines of output an error shows. */
 const SHOWN_LINES = 5;
 
+/** The environment without settings that are meant for another program. */
+export const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SOTTO_")));
+
 export interface ChildProgram<Ready> {
   readonly name: string;
   /** Path of the program. */

@@ -7,6 +7,7 @@ import { serve } from "@hono/node-server";
 import { createAddresses, lastMonths, ownerOf, serverKeys } from "@sotto/local/merchant/addresses";
 import { keptMeteredCredit, type MeteredCredit } from "@sotto/local/merchant/metered-terms";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
+import { origins } from "@sotto/origins/server";
 import { type MeteredRouteRule, meteredRuleHash } from "@sotto/prepaid";
 import { meteredCredit, type PrepaidOptions, prepaid } from "@sotto/prepaid/server";
 import {
@@ -17,7 +18,7 @@ import {
   parseAddress,
   parseDecimalAmount,
 } from "@sotto/protocol";
-import type { PaywallOptions } from "@sotto/resource-server";
+import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { createSeedWords, seedFromWords } from "@sotto/wallet";
@@ -27,6 +28,7 @@ import { Hono } from "hono";
 import { CHAT_PATH, chatRoutes } from "../../create-sotto/templates/resource-server-llm/src/chat.ts";
 import { openLocalModel } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
 import { RULE, signedPrices } from "../../create-sotto/templates/resource-server-llm/src/price.ts";
+import type { CuratedSet } from "./curator.ts";
 
 const HOST = "127.0.0.1";
 
@@ -36,6 +38,8 @@ export interface ServersOrder {
   readonly chain: string;
   /** Base URL of the service. */
   readonly service: string;
+  /** The set that payments may show. */
+  readonly set: CuratedSet;
   /** URL of the web app. */
   readonly wallet: string;
   /** The state folder. */
@@ -78,6 +82,12 @@ const DECIMALS = 6;
 /** How many months before this one the merchant page shows. */
 const SHOWN_MONTHS = 24;
 
+/** Which sets the payment showed, for people. */
+function originText(payment: Payment | undefined): string {
+  const names = payment?.origin?.map(({ name }) => name) ?? [];
+  return names.length === 0 ? "" : `Your money is in the curator's set ${names.join(", ")}.\n`;
+}
+
 async function openNews(shared: SharedOptions, port: number): Promise<string> {
   const origin = `http://${HOST}:${port}`;
   const app = express();
@@ -86,7 +96,9 @@ async function openNews(shared: SharedOptions, port: number): Promise<string> {
   app.options("/articles/:number", paywall);
   app.get("/", (_, response) => void response.type("text").send(`GET /articles/1: ${NEWS_PRICE} USDC\n`));
   app.get("/articles/:number", paywall, ({ params, payment }, response) => {
-    response.type("text").send(`Article ${params["number"]}. You paid for ${payment?.resource}.\n`);
+    response
+      .type("text")
+      .send(`Article ${params["number"]}. You paid for ${payment?.resource}.\n${originText(payment)}`);
   });
   await paywall.ready;
   await once(app.listen(port, HOST), "listening");
@@ -148,7 +160,7 @@ function readMerchant(folder: string): { words: string; accountKey: string } {
 }
 
 async function openAll(order: ServersOrder): Promise<Servers> {
-  const { deployment, chain, service, wallet, folder, newsPort, weatherPort, modelPort } = order;
+  const { deployment, chain, service, set, wallet, folder, newsPort, weatherPort, modelPort } = order;
   const { words, accountKey } = readMerchant(folder);
   const account = new Account(accountKey);
   const pool = { chainId: BigInt(deployment.chainId), pool: parseAddress(deployment.pool) };
@@ -160,6 +172,8 @@ async function openAll(order: ServersOrder): Promise<Servers> {
     chain: { ...deployment, rpcUrls: [chain] },
     store: `sqlite:${join(folder, "payments.sqlite")}`,
     page: { wallet },
+    // A payment without an origin is served too. The service mirrors the curator's heads.
+    attachments: [origins({ sets: [{ ...set, mirrors: [`${service}/origins/${set.key}/${set.name}`] }] })],
     // For the web app, and for pages that developers write against these servers.
     cors: { origins: "*" },
   };

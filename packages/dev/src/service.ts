@@ -1,7 +1,8 @@
 // The settings of the service that `npm run dev` runs. The program is the usual one.
 import { join } from "node:path";
 import { buildFolder, root } from "@sotto/keys/circuits/paths";
-import type { ChildProgram } from "./processes.ts";
+import type { CuratedSet } from "./curator.ts";
+import { type ChildProgram, cleanEnvironment } from "./processes.ts";
 import type { State } from "./state.ts";
 
 /** The second of Hardhat's public accounts. The first one deploys and is the faucet's. */
@@ -9,15 +10,13 @@ const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6
 /** With traffic, appends are less frequent, so that one proof moves more notes into the tree. */
 const APPEND_AFTER_MS = 3_000;
 
-/** The environment without settings that are meant for another service. */
-export const cleanEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SOTTO_")));
-
 export interface ServiceOptions {
   readonly state: State;
   readonly port: number;
   /** JSON-RPC URL. */
   readonly chain: string;
+  /** The curator's set, whose heads the service mirrors. */
+  readonly set: CuratedSet;
   readonly hasTraffic: boolean;
   /** Shows a line. */
   readonly tell: (line: string) => void;
@@ -43,7 +42,7 @@ function codeLine(json: string): string {
   return `code ${code} for ${phoneNumber}, to link it to ${walletAddress?.slice(0, 10)}..`;
 }
 
-function settings({ state, port, chain, hasTraffic }: ServiceOptions): Record<string, string> {
+function settings({ state, port, chain, set, hasTraffic }: ServiceOptions): Record<string, string> {
   return {
     SOTTO_PORT: String(port),
     SOTTO_DEPLOYMENT: state.path("deployment.json"),
@@ -61,6 +60,8 @@ function settings({ state, port, chain, hasTraffic }: ServiceOptions): Record<st
     SOTTO_QUOTAS_BEYOND_BUDGET: "allow",
     SOTTO_APPEND_AFTER_MS: hasTraffic ? String(APPEND_AFTER_MS) : "0",
     SOTTO_VERIFY_WORKERS: "1",
+    // Without recipients, it mirrors the heads, and no payment has to show the set.
+    SOTTO_ORIGINS: JSON.stringify([{ ...set, recipients: [] }]),
     SOTTO_PHONE_REGISTRY: "on",
     SOTTO_PHONE_STORE: `sqlite:${state.path("phone.sqlite")}`,
     SOTTO_PHONE_KEYS: state.path("phone-keys.json"),

@@ -4,6 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PayingFetch, wrapFetch } from "@sotto/client";
+import { showOrigins } from "@sotto/origins/client";
+import { Origins } from "@sotto/origins/wallet";
 import { prepaid } from "@sotto/prepaid/client";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
@@ -13,6 +15,7 @@ import { Wallet as Account, Interface } from "ethers";
 import type OpenAI from "openai";
 import { LOCAL_MODEL } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
 import { payingOpenAi } from "../../create-sotto/templates/resource-server-llm/src/openai.ts";
+import type { CuratedSet } from "./curator.ts";
 import { send } from "./faucet.ts";
 
 export interface TrafficOrder {
@@ -23,6 +26,8 @@ export interface TrafficOrder {
   readonly chain: string;
   /** Base URL of the service. */
   readonly service: string;
+  /** The set that the first payer follows. */
+  readonly set: CuratedSet;
   /** Folder of the circuits' artifacts. */
   readonly artifacts: string;
   /** The state folder. */
@@ -63,6 +68,8 @@ interface Payer {
   readonly account: Account;
   readonly pay: PayingFetch;
   readonly openai: OpenAI;
+  /** Follows the curator's set; the first payer only. */
+  readonly origins: Origins | undefined;
 }
 
 /** The payers' secrets, made at the first start. */
@@ -82,14 +89,24 @@ async function openPayers(order: TrafficOrder, prover: Prover): Promise<readonly
     secrets.map(async ({ words, accountKey }, index) => {
       const store = new SqliteStore(join(folder, `traffic-${index + 1}.sqlite`));
       const wallet = await Wallet.open({ ...deployment, chain, seed: seedFromWords(words), store, prover, service });
-      const options = { services: [service], maxPerRequest: MAX_PER_REQUEST };
+      // One proof of an origin takes two thirds of the time of a payment's, so the others show none.
+      const origins = index === 0 ? await follow(wallet, order.set) : undefined;
+      const attachments = origins === undefined ? [] : [showOrigins({ origins })];
+      const options = { services: [service], maxPerRequest: MAX_PER_REQUEST, attachments };
       const pay = wrapFetch(fetch, wallet, options);
       // Single tokens, so that a chat is a payment, unless its token is change.
       const tokens = prepaid({ maxPerHost: DEPOSIT, mirrors: [service], buyAfter: 1e9 });
       const openai = payingOpenAi(wrapFetch(fetch, wallet, { ...options, methods: [tokens] }), order.model);
-      return { wallet, account: new Account(accountKey), pay, openai };
+      return { wallet, account: new Account(accountKey), pay, openai, origins };
     }),
   );
+}
+
+async function follow(wallet: Wallet, { curator: url, key: curator, name }: CuratedSet): Promise<Origins> {
+  const origins = await Origins.open(wallet);
+  // Few wallets use the pool of one machine.
+  await origins.follow({ curator, name, url, minimumCrowd: 0 });
+  return origins;
 }
 
 /** Deposits test tokens if the payer has few left, and waits until they can be spent. */
@@ -151,6 +168,7 @@ async function run(order: TrafficOrder): Promise<void> {
       due--;
       try {
         await fund(payer, order);
+        await payer.origins?.sync();
         await request(payer, order, paid + failed);
         paid++;
         times.push(Date.now());

@@ -6,7 +6,7 @@ import { freePort } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
 
 const MAIN = join(import.meta.dirname, "..", "..", "..", "packages", "dev", "src", "main.ts");
-const PORTS = 7;
+const PORTS = 8;
 
 export interface Dev {
   readonly child: ChildProcess;
@@ -61,7 +61,7 @@ export async function busyPorts(first: number): Promise<number[]> {
   return range(first).filter((_, index) => !free[index]);
 }
 
-/** The first of seven consecutive free ports. */
+/** The first of eight consecutive free ports. */
 export async function freePorts(): Promise<number> {
   for (;;) {
     const first = await freePort("127.0.0.1");
