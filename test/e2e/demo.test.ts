@@ -87,6 +87,19 @@ describe("npm run demo", function () {
     expect(whole.stdout).to.match(/payer, prepaid tokens +0\.57 USDC +0\.57 USDC +exact/);
   });
 
+  it("shows a server and a bank that the payer's money comes from an accepted deposit", () => {
+    expect(section(13)).to.match(/ 200 \{.*"origin":\["demo"\]\}/);
+    const text = section(14).replaceAll(/\s+/g, " ");
+    expect(text).to.match(/The evidence is valid: 5\.00 USDC to 0x[0-9a-f]{8}\.\., only from accepted deposits\./);
+    const [test = ""] = /packages\/\S+\.test\.ts/.exec(text) ?? [];
+    expect(text).to.contain("after a chain of 20 payments, three merges and a withdrawal");
+    expect(readFileSync(join(import.meta.dirname, "..", "..", test), "utf8")).to.contain(
+      "[PAYMENTS, MERGES_BEFORE] = [20,",
+    );
+    // Only the server that asks sees an origin, and only of a wallet that follows the set.
+    expect(whole.stdout.match(/"origin":/g)).to.have.lengthOf(1);
+  });
+
   it("answers an unpaid request with the price, the recipient and the recipient's phone number", () => {
     expect(section(3))
       .to.contain("402 Payment Required")

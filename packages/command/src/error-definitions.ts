@@ -455,6 +455,10 @@ export const SCRIPT_ERRORS = {
     means: "The demo's registry sent no code.",
     cause: "The registry's sender failed, or the machine is overloaded.",
   },
+  NO_ORIGIN: {
+    means: "The demo's server or bank did not see the origin of the payer's money.",
+    cause: "The curator failed, or the machine is overloaded.",
+  },
   OUT_OF_ORDER: {
     means: "A step of the demo ran before the one it depends on.",
     cause: "A step was added or moved in the demo's source.",

@@ -5,10 +5,14 @@ const DECIMALS = 6;
 const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMALS);
 
 /** Balance of the payer's account at the start. */
-export const MINTED = dollars("20.00");
+export const MINTED = dollars("30.00");
 export const DEPOSITED = dollars("12.00");
 /** The number of notes of the deposit. */
 export const NOTES = 8;
+/** The deposit whose origin is shown, in two notes: one pays, and one is withdrawn in part. */
+export const ADDED = [dollars("9.50"), dollars("0.50")] as const;
+/** The withdrawal whose origin is shown to a bank. */
+export const CASHED = dollars("5.00");
 export const MAX_PER_REQUEST = dollars("0.10");
 export const MAX_PER_DAY = dollars("1.00");
 /** The payment to the phone number. */

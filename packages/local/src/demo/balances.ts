@@ -17,6 +17,7 @@ const LEFT_POOL = WITHDRAWN + RELAYER_FEE;
 export async function readBalances(world: World): Promise<Balance[]> {
   const { payer, merchant, relayer, provider, token, transactions } = world;
   const { bought, spent } = world.prepaid;
+  const { in: added, out: cashed } = world.moved;
   const paid = world.sales.reduce((sum, { price }) => sum + price, TIP);
   const tokens = (await listPrepaid(payer.wallet)).reduce((sum, { unspent }) => sum + unspent, 0n);
   await Promise.all([payer.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
@@ -29,14 +30,14 @@ export async function readBalances(world: World): Promise<Balance[]> {
   const inUsdc = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "USDC", expected, found });
   const inWei = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "wei", expected, found });
   return [
-    inUsdc("payer, shielded", DEPOSITED - paid, payer.wallet.balance().total),
+    inUsdc("payer, shielded", DEPOSITED + added - cashed - paid, payer.wallet.balance().total),
     inUsdc("payer, prepaid tokens", bought - spent, tokens),
-    inUsdc("payer, account", MINTED - DEPOSITED, await dollars(payer.account.address)),
+    inUsdc("payer, account", MINTED - DEPOSITED - added + cashed, await dollars(payer.account.address)),
     inUsdc("merchant, shielded", paid - LEFT_POOL, merchant.wallet.balance().total),
     inUsdc("merchant, account", WITHDRAWN, await dollars(merchant.account.address)),
     inUsdc("merchant, seen by server", paid - TIP, merchant.server.total()),
     inUsdc("relayer, account", RELAYER_FEE, await dollars(relayer.address)),
-    inUsdc("pool", DEPOSITED - LEFT_POOL, await dollars(world.pool)),
+    inUsdc("pool", DEPOSITED + added - cashed - LEFT_POOL, await dollars(world.pool)),
     inUsdc(
       "pool, sum of both wallets",
       payer.wallet.balance().total + merchant.wallet.balance().total,

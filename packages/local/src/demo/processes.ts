@@ -1,9 +1,11 @@
-// The demo's child processes: the service with its phone registry, and the resource servers. They exit with this
+// The demo's child processes: the service with its phone registry, the curator, and the resource servers. They exit with this
 // process.
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
+import { Wallet as Account } from "ethers";
 
 /** Cleanup actions; they run in reverse order. If one fails, the others still run. */
 export class Cleanup {
@@ -95,25 +97,65 @@ export const codeFile = (folder: string): string => join(folder, "phone-codes.js
 export const startDemoService = (options: ServiceOptions, cleanup: Cleanup): Promise<StartedService> =>
   startChild<StartedService>("service-process.ts", { environment: settings(options) }, cleanup);
 
-function settings({ deployment, chain, artifacts, relayerKey, folder }: ServiceOptions): Record<string, string> {
+/** A curator's set, as resource servers name it. */
+export interface CuratedSet {
+  /** Base URL of the curator's files. */
+  readonly curator: string;
+  /** The account with whose key the curator signs. */
+  readonly key: string;
+  readonly name: string;
+}
+
+export interface CuratorOptions extends Pick<ServiceOptions, "deployment" | "chain" | "artifacts" | "folder"> {
+  /** The account whose deposits it accepts. */
+  readonly accepted: string;
+}
+
+/** Starts a curator on a free port, with a new key. @throws SottoError with the code of a setting, an artifact or the chain */
+export function startDemoCurator(options: CuratorOptions, cleanup: Cleanup): Promise<CuratedSet> {
+  const { folder, accepted } = options;
+  const list = join(folder, "accepted.txt");
+  writeFileSync(list, `${accepted}\n`);
+  const environment = {
+    ...sharedSettings(options),
+    SOTTO_ORIGIN_NAME: "demo",
+    SOTTO_ORIGIN_KEY: Account.createRandom().privateKey,
+    SOTTO_ORIGIN_STORE: `sqlite:${join(folder, "curator.sqlite")}`,
+    SOTTO_ORIGIN_FOLDER: join(folder, "origins"),
+    SOTTO_ORIGIN_ALLOW_LIST: list,
+    SOTTO_ORIGIN_SLOT_SECONDS: "1",
+  };
+  return startChild<CuratedSet>("curator-process.ts", { environment }, cleanup);
+}
+
+/** Settings of every program that follows the pool. */
+const sharedSettings = ({
+  deployment,
+  chain,
+  artifacts,
+}: Pick<ServiceOptions, "deployment" | "chain" | "artifacts">) => ({
+  SOTTO_PORT: "0",
+  SOTTO_CHAIN_ID: String(deployment.chainId),
+  SOTTO_POOL: deployment.pool,
+  SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
+  SOTTO_RPC_URLS: chain,
+  SOTTO_ARTIFACTS: artifacts,
+  // The demo sends few payments at a time, and more threads would take longer to start.
+  SOTTO_VERIFY_WORKERS: "1",
+  SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
+});
+
+function settings({ relayerKey, folder, ...options }: ServiceOptions): Record<string, string> {
   const { privateKey } = generateKeyPairSync("ed25519");
   return {
-    SOTTO_PORT: "0",
-    SOTTO_CHAIN_ID: String(deployment.chainId),
-    SOTTO_POOL: deployment.pool,
-    SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
-    SOTTO_RPC_URLS: chain,
+    ...sharedSettings(options),
     SOTTO_RELAYER_KEY: relayerKey,
-    SOTTO_ARTIFACTS: artifacts,
     SOTTO_STORE: "sqlite::memory:",
     SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
-    // The demo sends few payments at a time, and more threads would take longer to start.
-    SOTTO_VERIFY_WORKERS: "1",
     SOTTO_PHONE_REGISTRY: "on",
     SOTTO_PHONE_STORE: "sqlite::memory:",
     SOTTO_PHONE_KEYS: join(folder, "phone-keys.json"),
     SOTTO_PHONE_SENDER: "file",
     SOTTO_PHONE_CODE_FILE: codeFile(folder),
-    SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
   };
 }

@@ -2,6 +2,7 @@
 // not delay their responses. The parent sends their options over the IPC channel, because they contain a viewing key.
 import { once } from "node:events";
 import { serve } from "@hono/node-server";
+import { origins } from "@sotto/origins/server";
 import { metered, meteredCredit, type PrepaidOptions, prepaid as prepaidTokens } from "@sotto/prepaid/server";
 import type { Payment, PaywallOptions } from "@sotto/resource-server";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
@@ -13,7 +14,7 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import type { MeteredFiles } from "../merchant/metered-terms.ts";
 import { DAY_PRICE, HOUR_PRICE, OUTLOOK_CAP } from "./amounts.ts";
-import type { ChildMessage } from "./processes.ts";
+import type { ChildMessage, CuratedSet } from "./processes.ts";
 
 const HOST = "127.0.0.1";
 
@@ -29,6 +30,8 @@ export interface ServersOrder {
   readonly prepaid: PrepaidOptions;
   /** The weather server's terms of outlooks, and the keys of its receipts. */
   readonly credit: MeteredFiles;
+  /** The set that the news server asks for. */
+  readonly set: CuratedSet;
 }
 
 export interface ResourceServer {
@@ -51,12 +54,14 @@ export interface Sale {
   readonly goods: string;
   /** Sum of the payments that the server has read with its viewing key, in base units. */
   readonly paid: string;
+  /** Names of the sets that the payment showed. */
+  readonly origin?: readonly string[];
 }
 
-const sell = (goods: string, payment: Payment | undefined): Sale => ({
-  goods,
-  paid: String(payment?.amount),
-});
+function sell(goods: string, payment: Payment | undefined): Sale {
+  const shown = payment?.origin?.map(({ name }) => name) ?? [];
+  return { goods, paid: String(payment?.amount), ...(shown.length > 0 && { origin: shown }) };
+}
 
 /** The part of Node's HTTP server that ends keep-alive connections and stops listening. */
 function closeServer(server: ReturnType<typeof serve>): void {
@@ -171,7 +176,12 @@ async function openAll(order: ServersOrder): Promise<readonly ResourceServer[]> 
     KINDS.map(async ({ open, ...kind }, index) => {
       const port = ports[index]!;
       const origin = `http://${HOST}:${port}`;
-      const more = kind.name === "weather" ? weatherOptions(order) : {};
+      const more =
+        kind.name === "weather"
+          ? weatherOptions(order)
+          : kind.name === "news"
+            ? { attachments: [origins({ sets: [order.set] })] }
+            : {};
       closers.push(await open({ ...shared, origin, price: kind.price, ...more }, port));
       return { ...kind, origin };
     }),

@@ -1,6 +1,8 @@
-// The service as a child process. It reports over the IPC channel, logs to standard error and ends with its parent.
+// A server as a child process. It reports over the IPC channel, logs to standard error and ends with its parent.
+
+import { createLog, type ServiceLog } from "@sotto/server";
 import { EXTENSIONS } from "@sotto/service";
-import { createLog, readConfig, type ServiceParts, startService } from "@sotto/verifier-service";
+import { readConfig, type ServiceParts, startService } from "@sotto/verifier-service";
 import type { ChildMessage, StartedService } from "./processes.ts";
 
 export type ServiceMessage = ChildMessage<StartedService>;
@@ -9,8 +11,22 @@ export type ServiceMessage = ChildMessage<StartedService>;
  * Starts the service with the settings of the environment, and reports its address, or why it did not start, to the
  * parent.
  */
-export async function serveParent(parts: ServiceParts = {}): Promise<void> {
-  const send = (message: ServiceMessage) => process.send?.(message);
+export const serveParent = (parts: ServiceParts = {}): Promise<void> =>
+  runForParent(async () => {
+    const config = readConfig(process.env, EXTENSIONS);
+    const service = await startService(config, logFor(config.logLevel), parts);
+    return { started: { url: service.url, relayer: service.relayer }, close: () => service.close() };
+  });
+
+/** A log on standard error. */
+export const logFor = (level: string): ServiceLog =>
+  createLog(level, { write: (line: string) => void process.stderr.write(line) });
+
+/** Starts a server, and reports what the parent needs, or why it did not start, to the parent. */
+export async function runForParent<Started>(
+  start: () => Promise<{ readonly started: Started; close(): Promise<void> }>,
+): Promise<void> {
+  const send = (message: ChildMessage<Started>) => process.send?.(message);
   process.once("disconnect", () => process.exit(0));
   // The parent may have ended before the listener above was added.
   if (!process.connected) process.exit(0);
@@ -18,13 +34,11 @@ export async function serveParent(parts: ServiceParts = {}): Promise<void> {
   process.on("SIGINT", () => {});
 
   try {
-    const config = readConfig(process.env, EXTENSIONS);
-    const log = createLog(config.logLevel, { write: (line: string) => void process.stderr.write(line) });
-    const service = await startService(config, log, parts);
-    process.once("SIGTERM", () => void service.close().finally(() => process.exit(0)));
-    send({ started: { url: service.url, relayer: service.relayer } });
+    const { started, close } = await start();
+    process.once("SIGTERM", () => void close().finally(() => process.exit(0)));
+    send({ started });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "SERVICE_FAILED";
+    const code = error instanceof Error && "code" in error ? String(error.code) : "SERVER_FAILED";
     send({ error: { code, message: error instanceof Error ? error.message : String(error) } });
     process.disconnect();
   }

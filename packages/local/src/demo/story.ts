@@ -7,6 +7,10 @@ import { type PurchaseStage, payPhone, phonePin, signPhoneLink, type WrapOptions
 import { CommandError } from "@sotto/command/command";
 import { median } from "@sotto/command/median";
 import { indent, paint, progress, say, table } from "@sotto/command/terminal";
+import { encodeEvidence, parseSet } from "@sotto/origins";
+import { showOrigins } from "@sotto/origins/client";
+import { assertEvidence } from "@sotto/origins/evidence";
+import { Origins } from "@sotto/origins/wallet";
 import { type MeteredRule, meteredValues } from "@sotto/prepaid";
 import {
   buyPrepaid,
@@ -17,13 +21,16 @@ import {
   prepaid,
 } from "@sotto/prepaid/client";
 import { describeKeys, parseAddress, parseInstructions, type WireBundle } from "@sotto/protocol";
+import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { freePort } from "@sotto/server";
-import { splitAmount } from "@sotto/wallet";
+import { ethersChain, splitAmount } from "@sotto/wallet";
 import type { TransactionReceipt } from "ethers";
 import { createAddresses, serverKeys } from "../merchant/addresses.ts";
 import { createMeteredTerms } from "../merchant/metered-terms.ts";
 import { createPrepaidKeys } from "../merchant/prepaid-keys.ts";
 import {
+  ADDED,
+  CASHED,
   DAY,
   DEPOSITED,
   HOUR,
@@ -164,7 +171,13 @@ async function startServers(world: World): Promise<readonly ResourceServer[]> {
   const keys = await createPrepaidKeys(merchant.account, { ...place, values: meteredValues(OUTLOOK_RULE) });
   const routes = [{ method: "GET", path: "/outlook/:city", rule: OUTLOOK_RULE }];
   const credit = await createMeteredTerms(merchant.account, { ...place, routes });
-  const order: ServersOrder = { shared, ports, prepaid: { ...keys, guard: join(folder, "guard") }, credit };
+  const order: ServersOrder = {
+    shared,
+    ports,
+    prepaid: { ...keys, guard: join(folder, "guard") },
+    credit,
+    set: world.set,
+  };
   return startChild("resource-servers.ts", { environment: {}, order }, world.cleanup);
 }
 
@@ -524,6 +537,106 @@ const meter: Step = {
   },
 };
 
+/** Syncs until the payer's notes of the second deposit are in the set. */
+async function waitForSet({ screen }: World, origins: Origins): Promise<void> {
+  const isIn = (amount: bigint) =>
+    origins.status()[0]?.notes.some(({ note, standing }) => note.amount === amount && standing.in === "set") === true;
+  await progress(screen, "the curator accepts the deposit and signs a head", async () => {
+    for (const end = Date.now() + APPEND_TIMEOUT_MS; ; await wait(POLL_INTERVAL_MS)) {
+      const { problems } = await origins.sync({ claims: false });
+      if (ADDED.every(isIn)) return;
+      if (Date.now() > end) throw problems[0]?.error ?? new CommandError("NO_ORIGIN", "the deposit is not in the set");
+    }
+  });
+}
+
+const showOrigin: Step = {
+  title: "A server asks where the money comes from: the payer shows it",
+  async play(world) {
+    const { payer, service, wire, screen, set, cleanup } = world;
+    await payer.wallet.fund({ amounts: ADDED, account: payer.account, service });
+    const added = ADDED.reduce((sum, amount) => sum + amount, 0n);
+    world.moved.in += added;
+    const origins = await Origins.open(payer.wallet);
+    world.origins = origins;
+    cleanup.add(async () => origins.close());
+    // The demo's pool has few notes, and so a small crowd.
+    await origins.follow({ curator: set.key, name: set.name, url: set.curator, minimumCrowd: 0 });
+    await waitForSet(world, origins);
+    const pay = wrapFetch(wire.toServers, payer.wallet, {
+      services: [service.url],
+      maxPerRequest: MAX_PER_REQUEST,
+      serviceFetch: wire.toService,
+      attachments: [showOrigins({ origins, missing: "refuse" })],
+    });
+    const [news] = assertSet(world.servers, "resource servers");
+    const response = await pay(`${news?.origin}/articles/6`);
+    const sale = (await response.json()) as Sale;
+    say(screen, `${response.status} ${JSON.stringify(sale)}`);
+    if (response.status !== 200 || sale.origin?.[0] !== set.name)
+      throw new CommandError("NO_ORIGIN", `status ${response.status}, and the server saw no origin in ${set.name}`);
+    world.sales.push({ price: BigInt(sale.paid), goods: sale.goods });
+    return {
+      payer: [
+        `deposited ${usdc(added)}; its wallet follows the set ${set.name} of the curator ${short(set.key)}`,
+        "proved that the note it spent is in the set, without saying which",
+      ],
+      merchant: [
+        `its handler read payment.origin: the money descends only from deposits that ${short(set.key)} accepts`,
+        "asks, and serves payments without an origin too",
+      ],
+    };
+  },
+};
+
+const checkOrigin: Step = {
+  title: "The payer withdraws; its bank checks where the money comes from",
+  async play(world) {
+    const { payer, service, screen, set, artifacts, provider, chain, pool } = world;
+    const origins = assertSet(world.origins, "follower of the curator's set");
+    const { address } = payer.account;
+    const withdrawal = await progress(screen, "proving the withdrawal", () =>
+      payer.wallet.withdraw({ recipient: address, amount: CASHED }),
+    );
+    const { txSignature } = await service.withdraw(withdrawal.withdraw);
+    world.moved.out += CASHED;
+    await payer.wallet.scan();
+    const own = { curator: parseAddress(set.key), name: set.name };
+    const evidence = await progress(screen, "making the evidence", () =>
+      origins.evidence(own, txSignature as `0x${string}`),
+    );
+    // The bank has the file, the keys, a node, and the set that it chose.
+    const { event } = await assertEvidence(encodeEvidence(evidence), {
+      set: parseSet({ chainId: chain.id, pool, ...own }),
+      verifier: createVerifier({ artifacts: await loadArtifacts({ folder: artifacts }) }),
+      chain: ethersChain(provider),
+    });
+    if (
+      event?.type !== "withdrawn" ||
+      event.amount !== CASHED ||
+      event.recipient.toLowerCase() !== address.toLowerCase()
+    )
+      throw new CommandError("NO_ORIGIN", "the evidence is not about the withdrawal");
+    await waitForAppend(world);
+    say(
+      screen,
+      `The evidence is valid: ${usdc(event.amount)} to ${short(event.recipient)}, only from accepted deposits.`,
+      "green",
+    );
+    say(
+      screen,
+      "An origin survives many hands: packages/origins/test/wallet/chain.test.ts shows it after a chain of 20 payments, " +
+        "three merges and a withdrawal.",
+    );
+    return {
+      payer: [
+        `withdrew ${usdc(CASHED)} to ${short(address)}, and gave its bank a file about this transaction`,
+        "showed neither its deposit nor any other payment",
+      ],
+    };
+  },
+};
+
 export const story: readonly Step[] = [
   deposit,
   link,
@@ -537,4 +650,6 @@ export const story: readonly Step[] = [
   withdraw,
   prepay,
   meter,
+  showOrigin,
+  checkOrigin,
 ];

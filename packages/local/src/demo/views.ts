@@ -78,10 +78,11 @@ function describeEvent(event: PoolEvent): string[] {
       ];
     case "withdrawn": {
       const spent = event.nullifiers.filter((nullifier) => nullifier !== 0n).length;
+      const fee = event.fee === 0n ? "" : `, ${usdc(event.fee)} fee to ${short(event.feeRecipient)}`;
       return [
         event.amount === 0n
           ? `${countNotes(spent)} merged into one; nothing left the pool`
-          : `${countNotes(spent)} spent: ${usdc(event.amount - event.fee)} to ${short(event.recipient)}, ${usdc(event.fee)} fee to ${short(event.feeRecipient)}`,
+          : `${countNotes(spent)} spent: ${usdc(event.amount - event.fee)} to ${short(event.recipient)}${fee}`,
         `new note ${short(event.commitment)} of unknown amount`,
       ];
     }
@@ -126,10 +127,9 @@ function seenInPayment({ recipientPublicKey, resourceUrl, amountPublicSignals }:
 function seenInWithdrawal({ signals, recipient, fee }: WithdrawalCall): string {
   const { nullifiers, amount } = withdrawalSignals(signals.map(BigInt));
   const spent = nullifiers.filter((nullifier) => nullifier !== 0n).length;
+  const toRelayer = BigInt(fee) === 0n ? "" : `, ${usdc(BigInt(fee))} to the relayer`;
   const leaves =
-    amount === 0n
-      ? "nothing leaves the pool"
-      : `${usdc(amount - BigInt(fee))} to ${short(recipient)}, ${usdc(BigInt(fee))} to the relayer`;
+    amount === 0n ? "nothing leaves the pool" : `${usdc(amount - BigInt(fee))} to ${short(recipient)}${toRelayer}`;
   return `a valid proof that spends ${countNotes(spent)}; ${leaves}`;
 }
 

@@ -1,4 +1,4 @@
-// Everything the demo runs on: a local chain, the service, and the wallets of a payer and a merchant. Only the relayer has
+// Everything the demo runs on: a local chain, the service, a curator, and the wallets of a payer and a merchant. Only the relayer has
 // ETH.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { PayingFetch } from "@sotto/client";
 import { CommandError } from "@sotto/command/command";
 import { paint, progress, type Screen } from "@sotto/command/terminal";
+import type { Origins } from "@sotto/origins/wallet";
 import type { DeploymentManifest, MonthAddresses } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import {
@@ -30,7 +31,7 @@ import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
 import { serverKeys } from "../merchant/addresses.ts";
 import { MINTED } from "./amounts.ts";
-import { type Cleanup, startDemoService } from "./processes.ts";
+import { type Cleanup, type CuratedSet, startDemoCurator, startDemoService } from "./processes.ts";
 import type { ResourceServer } from "./resource-servers.ts";
 
 const POLL_INTERVAL_MS = 50;
@@ -58,6 +59,10 @@ export interface World extends Parties {
   readonly provider: JsonRpcProvider;
   readonly pool: string;
   readonly poolContract: Contract;
+  /** Folder with the circuits' artifacts. */
+  readonly artifacts: string;
+  /** The curator's set. */
+  readonly set: CuratedSet;
   /** The service and its phone registry, as payer and merchant reach them. */
   readonly service: SottoService;
   readonly wire: Wire;
@@ -68,10 +73,14 @@ export interface World extends Parties {
   readonly sales: { readonly price: bigint; readonly goods: string }[];
   /** Value of the prepaid tokens that were bought, and what was paid with them, base units. */
   readonly prepaid: { bought: bigint; spent: bigint };
+  /** What the payer moved into and out of the pool after its first deposit, base units. */
+  readonly moved: { in: bigint; out: bigint };
   /** Set by the story: the addresses that a 402 names, the resource servers, and the payer's fetch. */
   addresses?: MonthAddresses;
   servers?: readonly ResourceServer[];
   pay?: PayingFetch;
+  /** The payer's follower of the curator's set, set by the story. */
+  origins?: Origins;
 }
 
 /** @throws CommandError OUT_OF_ORDER if an earlier step has not set the value */
@@ -104,8 +113,13 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
   const { relayerKey, ...parties } = await createParties(provider, deployment, prover);
   const folder = await mkdtemp(join(tmpdir(), "sotto-demo-"));
   cleanup.add(() => rm(folder, { recursive: true, force: true }));
-  const service = await progress(screen, "starting the service and its phone registry", () =>
-    startDemoService({ deployment, chain: node.url, artifacts, relayerKey, folder }, cleanup),
+  const common = { deployment, chain: node.url, artifacts, folder };
+  const accepted = parties.payer.account.address;
+  const [service, set] = await progress(screen, "starting the service, its phone registry and a curator", () =>
+    Promise.all([
+      startDemoService({ ...common, relayerKey }, cleanup),
+      startDemoCurator({ ...common, accepted }, cleanup),
+    ]),
   );
   screen.write(paint(screen, "dim", `   it listens at ${service.url}\n`));
   const wire = new Wire();
@@ -116,6 +130,8 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
     folder,
     provider,
     pool,
+    artifacts,
+    set,
     wire,
     chain: { url: node.url, id: chainId },
     poolContract: new Contract(pool, poolInterface, provider),
@@ -124,6 +140,7 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
     transactions: new Transactions(provider, service.relayer, deploymentBlock),
     sales: [],
     prepaid: { bought: 0n, spent: 0n },
+    moved: { in: 0n, out: 0n },
   };
 }
 
