@@ -1,17 +1,22 @@
 // Those who ask for an origin: a resource server, a service with a policy, and wallets that pay both, on a real chain.
+import { join } from "node:path";
 import { connectChain } from "@sotto/chain";
-import { wrapFetch } from "@sotto/client";
+import { type WrapOptions, wrapFetch } from "@sotto/client";
 import { startDeployedNode } from "@sotto/local/chain/node";
+import { createPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
 import { showOrigins } from "@sotto/origins/client";
 import { origins, type ShownSet } from "@sotto/origins/server";
 import { Origins } from "@sotto/origins/wallet";
+import { buyPrepaid, prepaid as payingTokens } from "@sotto/prepaid/client";
+import { prepaid } from "@sotto/prepaid/server";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
-import type { PaywallEvent } from "@sotto/resource-server";
+import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { eventually } from "@sotto/test-kit/eventually";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { type Merchant, openMerchant } from "@sotto/test-world/merchant";
 import { OriginProver } from "@sotto/test-world/origin-prover";
 import { ARTIFACTS, accountOf, closeWorld, createWorld, payerWith, type World } from "@sotto/test-world/wallets";
@@ -52,7 +57,7 @@ describe("those who ask for an origin", function () {
   });
 
   /** A server that sells for 0.01, and what it saw of the payments. */
-  const open = async (merchant: Merchant) => {
+  const open = async (merchant: Merchant, changes: Partial<PaywallOptions> = {}) => {
     const seen: (readonly ShownSet[] | undefined)[] = [];
     const events: PaywallEvent[] = [];
     const sets = [{ curator: site.url, key: curator.curator, name: curator.name }];
@@ -68,6 +73,7 @@ describe("those who ask for an origin", function () {
         store: "sqlite::memory:",
         attachments: [origins({ sets })],
         onEvent: (event) => void events.push(event),
+        ...changes,
       },
     );
     await handle.ready;
@@ -132,6 +138,47 @@ describe("those who ask for an origin", function () {
       await following.sync();
       expect(await (await paying(server, payer, following)(`${ORIGIN}/c`)).text()).to.equal("the goods");
       expect(server.seen.at(-1)).to.have.length(1);
+    } finally {
+      following.close();
+      await server.close();
+    }
+  });
+
+  it("see where the money of a pack of prepaid tokens comes from, and nothing of the requests that its tokens pay", async () => {
+    const payer = await payerWith(world, [500_000n], { prover: new OriginProver() });
+    await curator.acceptNew();
+    const following = await follow(payer);
+    const terms = {
+      chainId: BigInt(world.chainId),
+      pool: world.pool as `0x${string}`,
+      origin: ORIGIN,
+      values: [1_000n],
+    };
+    const files = await createPrepaidKeys(strict.account, terms);
+    const tokens = prepaid({ ...files, store: `sqlite:${join(temporaryFolder("askers"), "tokens.sqlite")}` });
+    const server = await open(strict, { price: "0.001", methods: [tokens] });
+    const options: WrapOptions = {
+      services: [world.serviceUrl],
+      maxPerRequest: 1_000n,
+      serviceFetch: fetch,
+      pinHosts: false,
+      methods: [payingTokens({ maxPerHost: 200_000n, mirrors: [], fetch: server.fetch, buy: false })],
+    };
+    const showing = { ...options, attachments: [showOrigins({ origins: following, missing: "refuse" })] };
+    const kinds = () =>
+      server.events.map(({ event }) => event).filter((event) => /^(origin|issued|redeemed)/.test(event));
+    try {
+      const pack = await buyPrepaid(server.fetch, payer, showing, { origin: ORIGIN, value: 1_000n });
+      expect([pack.count, kinds()]).to.deep.equal([100, ["origin", "issued"]]);
+      const { maskRoot } = curator.heads.at(-1)!.head;
+      const [spend] = await eventually(async () => {
+        await payer.scan();
+        await curator.read();
+        return payer.spends().length > 0 && payer.spends();
+      });
+      await eventually(async () => curator.state.hasClaim({ nullifier: spend!.nullifier, maskRoot }));
+      expect(await (await wrapFetch(server.fetch, payer, showing)(`${ORIGIN}/a`)).text()).to.equal("the goods");
+      expect([server.seen, kinds()]).to.deep.equal([[undefined], ["origin", "issued", "redeemed"]]);
     } finally {
       following.close();
       await server.close();
