@@ -3,8 +3,9 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { systemOf } from "../src/r1cs.ts";
-import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
+import { type Circuit, type Constraint, randomCircuit, range } from "./random-circuit.ts";
 import { smallFieldRules } from "./small-field.ts";
+import { solutions } from "./solutions.ts";
 
 const SYSTEMS = fuzzSize(6_000, 300_000);
 const rules = await smallFieldRules();
@@ -22,28 +23,6 @@ function check({ given, results, wires, constraints }: Circuit) {
     given: [...range(1, given), ...determined.givenPublic],
     known: range(1, wires - 1).filter((wire) => determined.isDetermined(wire)),
   };
-}
-
-const evaluate = (side: readonly (readonly [wire: number, coefficient: number])[], values: Uint8Array): number =>
-  side.reduce((sum, [wire, coefficient]) => sum + coefficient * (values[wire] as number), 0);
-
-/** All assignments over the small field that satisfy the constraints, by brute force. */
-function solutions({ wires, constraints }: Circuit): Uint8Array[] {
-  const sides = constraints.map((constraint) =>
-    constraint.map((side) => Object.entries(side).map(([wire, value]) => [Number(wire), Number(value)] as const)),
-  );
-  const found: Uint8Array[] = [];
-  const values = new Uint8Array(wires);
-  values[0] = 1;
-  for (let number = 0; number < SMALL ** (wires - 1); number++) {
-    for (let wire = 1, rest = number; wire < wires; wire++, rest = Math.floor(rest / SMALL))
-      values[wire] = rest % SMALL;
-    const holds = sides.every(
-      ([a, b, c]) => (evaluate(a!, values) * evaluate(b!, values) - evaluate(c!, values)) % SMALL === 0,
-    );
-    if (holds) found.push(values.slice());
-  }
-  return found;
 }
 
 /** The wires of `claimed` that have two values although the wires of `given` have the same. */

@@ -1,0 +1,299 @@
+/** Refutes that the inputs of a circuit determine its outputs: searches two witnesses, and replays both. */
+import { P } from "../field.ts";
+import type { System } from "../r1cs.ts";
+import { Field } from "./field.ts";
+import { createPair, type Pair } from "./pair.ts";
+import { checkRefutation } from "./replay.ts";
+import type { Choice, Chooser, Solver } from "./solver.ts";
+
+/** What a search may cost. */
+export interface Limits {
+  /** Wall-clock time, ms. Default: 20,000. */
+  readonly milliseconds?: number;
+  /** Constraints visited and products of eliminations. Default: 50 million. */
+  readonly steps?: number;
+  /** Size of the process's heap at which the search stops, MB. Default: 2,000. */
+  readonly megabytes?: number;
+}
+
+/** The question: do the wires `given` determine the wires `targets`? */
+export interface Question {
+  /** The .r1cs file against which both witnesses are replayed. */
+  readonly file: Uint8Array;
+  /** What `file` contains. */
+  readonly system: System;
+  /** Wires on which the two witnesses agree. */
+  readonly given: readonly number[];
+  /** Wires of which one must differ; those that the first checker leaves open are enough. */
+  readonly targets: readonly number[];
+  /** Names of wires. */
+  readonly names?: (wire: number) => string | undefined;
+  /** A witness that is tried as the first one; one value for each wire. */
+  readonly witness?: readonly bigint[];
+  /** Default: the scalar field of BN254. */
+  readonly prime?: bigint;
+  /** Seed of the random guesses. Default: 1. */
+  readonly seed?: number;
+  readonly limits?: Limits;
+}
+
+/** A wire of two witnesses. */
+export interface Difference {
+  readonly wire: number;
+  readonly name?: string;
+  readonly values: readonly [bigint, bigint];
+}
+
+export interface Refutation {
+  readonly verdict: "refuted";
+  /** One value for each wire. Both satisfy every constraint, and agree on the given wires. */
+  readonly witnesses: readonly [readonly bigint[], readonly bigint[]];
+  /** The wires that differ: first those that should be determined. */
+  readonly differences: readonly Difference[];
+  readonly attempts: number;
+}
+
+/** No two witnesses were found. This does not say that there are none. */
+export interface NotRefuted {
+  readonly verdict: "unknown";
+  readonly reason: "determined" | "limit" | "exhausted";
+  readonly attempts: number;
+}
+
+const DEFAULTS: Required<Limits> = { milliseconds: 20_000, steps: 50_000_000, megabytes: 2_000 };
+/** All values of a field of at most so many are tried. */
+const SMALL_FIELD = 64n;
+const MODES = 8;
+/** Wrong guesses of the first attempts; later attempts have more. */
+const FIRST_CONFLICTS = 40;
+/** An attempt stops after so many steps for each guess that may be wrong, and ten for each constraint. */
+const STEPS_PER_GUESS = 500;
+const MAX_ATTEMPTS = 4_000;
+/** Searches for a second witness that is closer to the first. */
+const SHRINKS = 3;
+
+/** Repeatable random numbers (xorshift). */
+class Guesses {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = (seed * 2_654_435_769) | 1;
+  }
+
+  below(limit: number): number {
+    let x = this.#state;
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    this.#state = x;
+    return (x >>> 0) % limit;
+  }
+
+  element(p: bigint): bigint {
+    let value = 0n;
+    for (let i = 0; i < 9; i++) value = (value << 31n) | BigInt(this.below(2 ** 31));
+    return value % p;
+  }
+
+  shuffle<T>(list: T[]): T[] {
+    for (let i = list.length - 1; i > 0; i--) {
+      const other = this.below(i + 1);
+      [list[i], list[other]] = [list[other] as T, list[i] as T];
+    }
+    return list;
+  }
+}
+
+/** How one attempt guesses. */
+interface Mode {
+  /** Splits products that are 0 before it guesses values. */
+  readonly products: boolean;
+  readonly order: readonly number[];
+  /** Whether a difference is 0 in the first guess. */
+  readonly close: boolean;
+  readonly values: "small" | "random" | "mixed";
+}
+
+/** Values at which a factor of one of the variable's constraints is 0. */
+function roots(solver: Solver, variable: number): bigint[] {
+  const { field } = solver;
+  const found = new Set<bigint>();
+  for (const index of (solver.uses[variable] as number[]).slice(0, 6)) {
+    if (solver.isClosed(index)) continue;
+    for (const { terms, constant } of solver.left(index))
+      if (terms.length === 1 && terms[0]?.[0] === variable && constant !== 0n)
+        found.add(field.mod(-constant * field.inverse(terms[0][1])));
+    if (found.size >= 3) break;
+  }
+  return [...found];
+}
+
+function valuesFor(solver: Solver, variable: number, wires: number, mode: Mode, guesses: Guesses): bigint[] {
+  const { p } = solver.field;
+  const isDifference = variable >= wires;
+  const domain = solver.domains[variable];
+  let values: bigint[];
+  if (domain !== undefined) values = [...domain];
+  else if (p <= SMALL_FIELD) values = Array.from({ length: Number(p) }, (_, i) => BigInt(i));
+  else if (isDifference) values = [0n, 1n, p - 1n, guesses.element(p)];
+  else {
+    const small = [0n, 1n, p - 1n, 2n];
+    const special = [(1n << BigInt(guesses.below(p.toString(2).length - 1))) % p, ...roots(solver, variable)];
+    const random = [guesses.element(p), BigInt(guesses.below(256))];
+    if (mode.values === "small") values = [...small, ...special, ...random];
+    else if (mode.values === "random") values = [...random, ...guesses.shuffle([...special, ...small])];
+    else values = guesses.shuffle([...small, ...special, ...random]);
+    values = values.slice(0, 6);
+  }
+  if (domain !== undefined || p <= SMALL_FIELD) if (mode.values !== "small") guesses.shuffle(values);
+  if (isDifference) {
+    const isZero = (value: bigint) => value === 0n;
+    const [zero, others] = [values.filter(isZero), values.filter((value) => !isZero(value))];
+    values = mode.close ? [...zero, ...others] : [...others, ...zero];
+  }
+  return [...new Set(values)];
+}
+
+/** A product that is 0, one factor of which contains a difference. */
+function splitProduct(solver: Solver, wires: number, guesses: Guesses): readonly Choice[] | undefined {
+  for (let index = 0; index < solver.products.length; index++) {
+    if (solver.isClosed(index) || solver.isSplit(index)) continue;
+    const [a, b, c] = solver.left(index);
+    if (a.terms.length === 0 || c.terms.length > 0 || c.constant !== 0n) continue;
+    if (solver.isNonzero(a) || solver.isNonzero(b)) continue;
+    const differs = ({ terms }: typeof a) => terms.some(([variable]) => variable >= wires);
+    if (!differs(a) && !differs(b)) continue;
+    const choices: Choice[] = [
+      { product: index, zero: a },
+      { product: index, zero: b },
+    ];
+    return guesses.below(2) === 0 ? choices : choices.reverse();
+  }
+  return undefined;
+}
+
+function chooser(wires: number, mode: Mode, guesses: Guesses): Chooser {
+  return (solver) => {
+    const split = mode.products ? splitProduct(solver, wires, guesses) : undefined;
+    if (split !== undefined) return split;
+    const matters = (variable: number) =>
+      solver.values[variable] === undefined &&
+      (solver.uses[variable] as number[]).some((index) => !solver.isClosed(index));
+    const variable = mode.order.find(matters);
+    if (variable === undefined) return undefined;
+    return valuesFor(solver, variable, wires, mode, guesses).map((value) => ({ variable, value }));
+  };
+}
+
+interface Plan {
+  readonly wires: number;
+  readonly given: readonly number[];
+  readonly pair: Pair;
+  readonly guesses: Guesses;
+}
+
+/** The modes take turns: conditions first, inputs first, differences first, and inner wires first. */
+function modeOf({ wires, given, pair, guesses }: Plan, attempt: number): Mode {
+  const isGiven = new Set(given);
+  const inner = Array.from({ length: wires - 1 }, (_, i) => i + 1).filter((wire) => !isGiven.has(wire));
+  const inputs = [...given];
+  const differences = [...pair.difference.values()];
+  const number = attempt % MODES;
+  if (attempt >= MODES)
+    for (const list of [inputs, inner, differences]) if (guesses.below(2) === 0) guesses.shuffle(list);
+  const innerFirst = number === 5 || number === 6;
+  const values = innerFirst ? [...inner, ...inputs] : [...inputs, ...inner];
+  const differencesFirst = number === 1 || number === 4;
+  return {
+    products: number % 2 === 0 || number === 1,
+    order: differencesFirst ? [...differences, ...values] : [...values, ...differences],
+    close: number !== 1 && number !== 7,
+    values: attempt < MODES && number < 2 ? "small" : number === 2 || number === 7 ? "random" : "mixed",
+  };
+}
+
+/** The two witnesses of a solved pair. What no constraint restricts is 0, or differs by 1 if it has to differ. */
+function witnessesOf({ solver, difference }: Pair, wires: number): [bigint[], bigint[]] {
+  const first = Array.from({ length: wires }, (_, wire) => solver.values[wire] ?? 0n);
+  const second = first.map((value, wire) => {
+    const variable = difference.get(wire);
+    if (variable === undefined) return value;
+    return solver.field.mod(value + (solver.values[variable] ?? BigInt(solver.nonzero[variable] as number)));
+  });
+  return [first, second];
+}
+
+const countDifferences = ([first, second]: readonly [readonly bigint[], readonly bigint[]]): number =>
+  first.filter((value, wire) => value !== second[wire]).length;
+
+/**
+ * Searches two witnesses that agree on the given wires and differ in a target. "refuted" is said only of witnesses that
+ * were replayed against the file.
+ */
+export function refute(question: Question): Refutation | NotRefuted {
+  const { file, system, given, targets, names, witness, prime = P, seed = 1 } = question;
+  const limits = { ...DEFAULTS, ...question.limits };
+  const field = new Field(prime);
+  const pair = createPair(system, field, new Set(given));
+  const { solver, difference } = pair;
+  const guesses = new Guesses(seed);
+  const plan = { wires: system.wires, given, pair, guesses };
+  const end = performance.now() + limits.milliseconds;
+  let checked = 0;
+  const isOver = () => {
+    if (solver.work > limits.steps || performance.now() > end) return true;
+    return ++checked % 64 === 0 && process.memoryUsage().heapUsed > limits.megabytes * 1_000_000;
+  };
+  if (!solver.propagate()) return { verdict: "unknown", reason: "determined", attempts: 0 };
+  const root = solver.mark;
+  const open = targets.filter((wire) => {
+    const variable = difference.get(wire);
+    return variable !== undefined && solver.values[variable] !== 0n;
+  });
+  if (open.length === 0) return { verdict: "unknown", reason: "determined", attempts: 0 };
+
+  /** One attempt; the witnesses satisfy the constraints if the solver is right, which the replay decides. */
+  const attempt = (target: number, mode: Mode, first: readonly bigint[] | undefined, conflicts: number) => {
+    solver.rewind(root);
+    const variable = difference.get(target) as number;
+    if (solver.values[variable] === undefined) solver.require(variable);
+    if (first?.some((value, wire) => !solver.assign(wire, value))) return undefined;
+    const most = solver.work + conflicts * (STEPS_PER_GUESS + 10 * system.constraints);
+    const isLate = () => solver.work > most || isOver();
+    if (!solver.search(chooser(system.wires, mode, guesses), conflicts, isLate)) return undefined;
+    const found = witnessesOf(pair, system.wires);
+    return checkRefutation(file, found, given, targets) === undefined ? found : undefined;
+  };
+
+  let attempts = 0;
+  for (; attempts < MAX_ATTEMPTS && !isOver(); attempts++) {
+    // Every target has its turn in each mode.
+    const target = open[Math.floor(attempts / MODES) % open.length] as number;
+    const conflicts = FIRST_CONFLICTS * 2 ** Math.min(8, Math.floor(attempts / (MODES * Math.min(8, open.length))));
+    const start = witness !== undefined && attempts % 2 === 0 ? witness : undefined;
+    let found = attempt(target, modeOf(plan, attempts), start, conflicts);
+    if (found === undefined) continue;
+    for (let i = 0; i < SHRINKS && !isOver(); i++) {
+      const mode: Mode = { ...modeOf(plan, i * (MODES + 1)), products: false, close: true };
+      const closer = attempt(target, mode, found[0], FIRST_CONFLICTS);
+      if (closer !== undefined && countDifferences(closer) < countDifferences(found)) found = closer;
+    }
+    return { verdict: "refuted", witnesses: found, differences: listDifferences(found, targets, names), attempts };
+  }
+  return { verdict: "unknown", reason: attempts < MAX_ATTEMPTS ? "limit" : "exhausted", attempts };
+}
+
+function listDifferences(
+  [first, second]: readonly [readonly bigint[], readonly bigint[]],
+  targets: readonly number[],
+  names: Question["names"],
+): Difference[] {
+  const isTarget = new Set(targets);
+  const found: Difference[] = [];
+  for (const [wire, value] of first.entries()) {
+    if (value === second[wire]) continue;
+    const name = names?.(wire);
+    found.push({ wire, values: [value, second[wire] as bigint], ...(name === undefined ? {} : { name }) });
+  }
+  return found.sort((a, b) => Number(isTarget.has(b.wire)) - Number(isTarget.has(a.wire)) || a.wire - b.wire);
+}
