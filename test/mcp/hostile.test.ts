@@ -522,6 +522,7 @@ describe("pay_phone", function () {
       "balance",
       "history",
       "receive",
+      "origins",
     ]);
     await agent.close();
   });
