@@ -14,6 +14,7 @@ export type { Finding } from "./explain.ts";
 export { type Place, Places } from "./locate.ts";
 export { type Circuit, certify, type Outcome, type Stage } from "./outcome.ts";
 export { readSystem, type Side, type System, systemOf } from "./r1cs.ts";
+export type { SearchLimits } from "./refute/refute.ts";
 export type { Theorem } from "./replay/certificate.ts";
 export type { CheckedTheorem } from "./replay/check.ts";
 export { describe, verdict } from "./report.ts";

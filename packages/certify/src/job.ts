@@ -5,8 +5,17 @@ import { compileCircuit, type Simplification } from "./compile.ts";
 import { CertifyError, type CertifyErrorCode } from "./errors.ts";
 import { type Circuit, certify, type Outcome, type Stage } from "./outcome.ts";
 import { readSystem } from "./r1cs.ts";
+import type { SearchLimits } from "./refute/refute.ts";
 import type { Theorem } from "./replay/certificate.ts";
 import { assertSym } from "./sym.ts";
+
+/** Limits of one run. */
+export interface Limits {
+  /** Seconds until the run is stopped. Default: no limit. */
+  readonly seconds?: number | undefined;
+  /** Megabytes of JavaScript objects until the run is stopped. Default: what Node chooses. */
+  readonly megabytes?: number | undefined;
+}
 
 /** What to certify. */
 export interface Job {
@@ -16,18 +25,31 @@ export interface Job {
   readonly sym: string | undefined;
   readonly simplification: Simplification;
   readonly theorem: Theorem;
+  /** Limits of the thread, from its start. */
+  readonly limits: Limits;
   /** The folder for temporary files, which outlives a thread that is stopped. */
   readonly scratch: string;
 }
 
 /** What the thread posts. */
 export type Message =
-  | { readonly stage: Stage }
+  | { readonly stage: Stage; readonly soFar?: Outcome | undefined }
   | { readonly outcome: Outcome }
   | { readonly error: string; readonly code: CertifyErrorCode };
 
 /** Bytes of an input file. */
 const MAX_FILE = 2 ** 31 - 1;
+/** The search takes this share of what is left, so that it ends before a limit stops the thread. */
+const SEARCH_SHARE = 0.8;
+
+const start = performance.now();
+
+function searchLimits({ seconds, megabytes }: Limits): SearchLimits {
+  return {
+    ...(seconds === undefined ? {} : { milliseconds: SEARCH_SHARE * (1000 * seconds - (performance.now() - start)) }),
+    ...(megabytes === undefined ? {} : { megabytes: SEARCH_SHARE * megabytes }),
+  };
+}
 
 function readInput(path: string): Buffer {
   if (!existsSync(path) || !statSync(path).isFile())
@@ -52,9 +74,8 @@ async function read({ path, libraries, sym, simplification, scratch }: Job): Pro
 
 async function run(job: Job): Promise<Message> {
   try {
-    return {
-      outcome: certify(await read(job), job.theorem, (stage) => parentPort?.postMessage({ stage } satisfies Message)),
-    };
+    const post = (stage: Stage, soFar?: Outcome) => parentPort?.postMessage({ stage, soFar } satisfies Message);
+    return { outcome: certify(await read(job), job.theorem, post, () => searchLimits(job.limits)) };
   } catch (error) {
     if (error instanceof CertifyError) return { error: error.message, code: error.code };
     throw error;

@@ -4,23 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { CertifyError } from "./errors.ts";
-import type { Job, Message } from "./job.ts";
+import type { Job, Limits, Message } from "./job.ts";
 import type { Outcome, Stage } from "./outcome.ts";
 
-/** Limits of one run. */
-export interface Limits {
-  /** Seconds until the run is stopped. Default: no limit. */
-  readonly seconds?: number | undefined;
-  /** Megabytes of JavaScript objects until the run is stopped. Default: what Node chooses. */
-  readonly megabytes?: number | undefined;
-}
-
 /**
- * Certifies a file in a thread of its own, which the limits stop: the outcome is then "unknown".
+ * Certifies a file in a thread of its own, which the limits stop: the outcome is then "unknown". If
+ * a wire stays open, it searches two witnesses in the time that is left.
  * @throws CertifyError if the file is not a circuit
  */
 export async function certifyFile(
-  job: Omit<Job, "scratch">,
+  job: Omit<Job, "scratch" | "limits">,
   limits: Limits,
   onStage: (stage: Stage) => void,
 ): Promise<Outcome> {
@@ -31,23 +24,28 @@ export async function certifyFile(
   // Also if the program is interrupted.
   process.once("exit", remove);
   const thread = new Worker(new URL(`./job.${extension}`, import.meta.url), {
-    workerData: { ...job, scratch } satisfies Job,
+    workerData: { ...job, limits, scratch } satisfies Job,
     ...(megabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: megabytes } }),
   });
-  const stopped = (limit: string, option: string): Outcome => ({
-    verdict: "unknown",
-    theorem: job.theorem,
-    reason: `the run reached its limit of ${limit}; raise it with ${option}`,
-    open: 0,
-    findings: [],
-  });
+  /** The outcome before the search. */
+  let soFar: Outcome | undefined;
+  const stopped = (limit: string, option: string): Outcome =>
+    soFar ?? {
+      verdict: "unknown",
+      theorem: job.theorem,
+      reason: `the run reached its limit of ${limit}; raise it with ${option}`,
+      open: 0,
+      findings: [],
+    };
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Outcome>((resolve, reject) => {
       if (seconds !== undefined) timer = setTimeout(() => resolve(stopped(`${seconds} s`, "--time")), 1000 * seconds);
       thread.on("message", (message: Message) => {
-        if ("stage" in message) onStage(message.stage);
-        else if ("outcome" in message) resolve(message.outcome);
+        if ("stage" in message) {
+          soFar = message.soFar;
+          onStage(message.stage);
+        } else if ("outcome" in message) resolve(message.outcome);
         else reject(new CertifyError(message.error, message.code));
       });
       thread.on("error", (error: NodeJS.ErrnoException) => {

@@ -39,6 +39,7 @@ const STAGES: Readonly<Record<Stage, string>> = {
   compile: "compiling",
   prove: "proving",
   check: "replaying the proof with the second checker",
+  search: "searching two witnesses",
 };
 
 const invalid = (message: string): never => {

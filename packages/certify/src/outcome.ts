@@ -2,6 +2,8 @@
 
 import { Explanation, type Finding, readNames } from "./explain.ts";
 import { Places } from "./locate.ts";
+import { searchWitnesses } from "./refute/carry.ts";
+import type { SearchLimits } from "./refute/refute.ts";
 import { encodeCertificate, type Theorem } from "./replay/certificate.ts";
 import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
 import { prove, sha256 } from "./theorem.ts";
@@ -33,8 +35,14 @@ export type Outcome =
       readonly theorem: Theorem;
       /** An output, or a wire, that has two values. */
       readonly signal: string;
+      /** Its value in each witness. */
+      readonly values: readonly [bigint, bigint];
+      /** The inputs that are given, with the values that both witnesses have. */
+      readonly given: readonly { readonly signal: string; readonly value: bigint }[];
       /** Values of all wires of the .r1cs file, twice: both satisfy every constraint and agree on what is given. */
       readonly witnesses: readonly [readonly bigint[], readonly bigint[]];
+      /** The place of the signal, the reason why no rule determines it, and a remedy. */
+      readonly finding: Finding;
     }
   | {
       readonly verdict: "unknown";
@@ -48,13 +56,21 @@ export type Outcome =
     };
 
 /** A stage of the work, for a progress display. */
-export type Stage = "compile" | "prove" | "check";
+export type Stage = "compile" | "prove" | "check" | "search";
 
 /**
  * Tries to prove a theorem about a circuit. It never says "certified" before the second checker has replayed the certificate.
+ * It says "refuted" only of two witnesses that were replayed against the r1cs file.
+ * @param onStage is called at each stage; before the search, with the outcome so far
+ * @param search limits of a search for two witnesses if a wire stays open, read when it starts. Default: no search
  * @throws CertifyError R1CS_DAMAGED
  */
-export function certify(circuit: Circuit, theorem: Theorem = "outputs", onStage?: (stage: Stage) => void): Outcome {
+export function certify(
+  circuit: Circuit,
+  theorem: Theorem = "outputs",
+  onStage?: (stage: Stage, soFar?: Outcome) => void,
+  search?: () => SearchLimits,
+): Outcome {
   const { r1cs } = circuit;
   const plain = circuit.plain?.r1cs ?? r1cs;
   onStage?.("prove");
@@ -79,13 +95,24 @@ export function certify(circuit: Circuit, theorem: Theorem = "outputs", onStage?
       : Array.from({ length: outputs }, (_, i) => 1 + i);
   const open = claimed.filter((wire) => !proof.determined.isDetermined(wire));
   if (open.length > 0) {
-    const explanation = new Explanation({ ...proof, free: open }, names, circuit.places ?? new Places([]));
+    const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
     const what = theorem === "wires" ? "wires" : "outputs";
-    return unknown(
-      `${open.length} of ${claimed.length} ${what} are not shown to be determined`,
-      open.length,
-      explanation.findings(),
-    );
+    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined`;
+    const findings = explain(open).findings();
+    if (search === undefined) return unknown(reason, open.length, findings);
+    onStage?.("search", unknown(reason, open.length, findings));
+    const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem === "strong", open, search());
+    if (found === undefined) return unknown(`${reason}, and no two witnesses were found`, open.length, findings);
+    const explanation = explain([found.wire]);
+    return {
+      verdict: "refuted",
+      theorem,
+      signal: explanation.name(found.wire),
+      values: found.values,
+      given: found.given.map(([wire, value]) => ({ signal: explanation.name(wire), value })),
+      witnesses: found.witnesses,
+      finding: explanation.findings()[0] as Finding,
+    };
   }
   onStage?.("check");
   const certificate = encodeCertificate({

@@ -17,6 +17,15 @@ const place = ({ place: at }: Finding): { file: string; line: number } | undefin
   return file === undefined ? undefined : { file, line: Number(line) };
 };
 
+/** At most so many inputs of a refutation are printed. */
+const MAX_GIVEN = 8;
+
+const findingLines = ({ signal, place: at, why, fix }: Finding): string[] => [
+  `  ${signal}${at === undefined ? "" : ` @ ${at}`}`,
+  `    why: ${why}`,
+  `    fix: ${fix}`,
+];
+
 /** Lines for a terminal. */
 export function textOf(path: string, outcome: Outcome): string[] {
   const { theorem } = outcome;
@@ -28,16 +37,21 @@ export function textOf(path: string, outcome: Outcome): string[] {
       `  ${constraints} constraints, ${wires} wires, ${outputs} outputs; a second checker has replayed the proof`,
     ];
   }
-  if (outcome.verdict === "refuted")
-    return [`${head}: ${outcome.signal} has two values, so it is false that ${MEANING[theorem]} (theorem ${theorem})`];
+  if (outcome.verdict === "refuted") {
+    const { signal, values, given, finding } = outcome;
+    const more = given.length - MAX_GIVEN;
+    return [
+      `${head}: ${signal} has two values, so it is false that ${MEANING[theorem]} (theorem ${theorem})`,
+      ...values.map((value, i) => `  ${signal} = ${value} in witness ${i + 1}`),
+      ...given.slice(0, MAX_GIVEN).map((one) => `  ${one.signal} = ${one.value} in both`),
+      ...(more > 0 ? [`  and ${more} more inputs; --json prints all values`] : []),
+      ...findingLines(finding),
+    ];
+  }
   return [
     `${head}: not shown that ${MEANING[theorem]} (theorem ${theorem})`,
     `  ${outcome.reason}`,
-    ...outcome.findings.flatMap(({ signal, place: at, why, fix }) => [
-      `  ${signal}${at === undefined ? "" : ` @ ${at}`}`,
-      `    why: ${why}`,
-      `    fix: ${fix}`,
-    ]),
+    ...outcome.findings.flatMap(findingLines),
   ];
 }
 
@@ -58,13 +72,18 @@ interface Problem {
 /** What a reviewer must look at: an error if the circuit is refuted, warnings for open signals. */
 function problemsOf(path: string, outcome: Outcome): Problem[] {
   if (outcome.verdict === "certified") return [];
-  if (outcome.verdict === "refuted")
-    return [{ level: "error", message: `${outcome.signal} has two values for the same inputs`, file: path, line: 1 }];
-  if (outcome.findings.length === 0) return [{ level: "warning", message: outcome.reason, file: path, line: 1 }];
+  const startOf = { file: path, line: 1 };
+  if (outcome.verdict === "refuted") {
+    const { signal, values, finding, theorem } = outcome;
+    const inputs = theorem === "strong" ? "public inputs" : "inputs";
+    const message = `${signal} has two values for the same ${inputs}: ${values.join(" and ")}. ${finding.fix}`;
+    return [{ level: "error", message, ...(place(finding) ?? startOf) }];
+  }
+  if (outcome.findings.length === 0) return [{ level: "warning", message: outcome.reason, ...startOf }];
   return outcome.findings.map((finding) => ({
     level: "warning",
     message: `${finding.signal} is not shown to be determined: ${finding.why}. ${finding.fix}`,
-    ...(place(finding) ?? { file: path, line: 1 }),
+    ...(place(finding) ?? startOf),
   }));
 }
 

@@ -102,7 +102,7 @@ export function prove(
 }
 
 /** The wires of the inputs, by their labels, because a simplified circuit can lack private inputs. */
-function inputWires({ outputs, publicInputs, inputs, labels }: System): number[] {
+export function inputWires({ outputs, publicInputs, inputs, labels }: System): number[] {
   if (labels.subarray(0, 1 + outputs + publicInputs).some((label, wire) => label !== wire))
     throw new CertifyError("the r1cs file does not number its signals as circom does: compile it with circom");
   return [...labels.keys()].filter((wire) => {

@@ -19,6 +19,16 @@ function run(...options: string[]) {
   return { status, stdout, stderr, left: readdirSync(scratch) };
 }
 
+/** The output is 0, but no rule knows a double root. */
+const DOUBLE_ROOT = `pragma circom 2.0.0;
+template DoubleRoot() {
+    signal input in;
+    signal output out;
+    out <-- 0;
+    out * out === 0;
+}
+component main = DoubleRoot();`;
+
 describe("the program certify", function () {
   slow(this, "circuits are compiled by new processes");
   let good: string;
@@ -43,19 +53,47 @@ describe("the program certify", function () {
   });
 
   it("says unknown with place, reason and remedy, as text, JSON, SARIF and annotations", () => {
-    const sarif = join(dirname(bad), "report.sarif");
-    const text = run(bad, "--github", "--sarif", sarif);
+    const open = writeCircuit(DOUBLE_ROOT);
+    const sarif = join(dirname(open), "report.sarif");
+    const text = run(open, "--github", "--sarif", sarif);
     expect(text.status).to.equal(2);
     expect(text.stdout)
-      .to.contain("main.q @ ")
-      .and.to.match(/^::warning file=.*main\.circom,line=7,title=certify::main\.q/m);
+      .to.contain("main.out @ ")
+      .and.to.contain("no two witnesses were found")
+      .and.to.match(/^::warning file=.*main\.circom,line=5,title=certify::main\.out/m);
     const { runs } = JSON.parse(readFileSync(sarif, "utf8")) as {
       runs: { results: { ruleId: string; locations: { physicalLocation: { region: { startLine: number } } }[] }[] }[];
     };
     expect(runs[0]?.results[0]?.ruleId).to.equal("unknown");
-    expect(runs[0]?.results[0]?.locations[0]?.physicalLocation.region.startLine).to.equal(7);
-    const { stdout } = run(bad, "--json");
+    expect(runs[0]?.results[0]?.locations[0]?.physicalLocation.region.startLine).to.equal(5);
+    const { stdout } = run(open, "--json");
     expect(JSON.parse(stdout)).to.deep.include({ verdict: "unknown", theorem: "outputs", open: 1 });
+  });
+
+  it("refutes a circuit with the signal and its two values in every format, and never its fixed form", () => {
+    const sarif = join(dirname(bad), "report.sarif");
+    const text = run(bad, "--github", "--sarif", sarif, "--time", "60");
+    expect(text).to.deep.include({ status: 1, stderr: "", left: [] });
+    for (const line of ["main.q has two values, so it is false", "main.q = 0 in witness 1", "main.q = 1 in witness 2"])
+      expect(text.stdout).to.contain(line);
+    for (const input of ["main.a = 0 in both", "main.b = 0 in both"]) expect(text.stdout).to.contain(input);
+    const message = "main.q has two values for the same inputs: 0 and 1.";
+    expect(text.stdout).to.match(new RegExp(`^::error file=.*main\\.circom,line=7,title=certify::${message}`, "m"));
+    const { runs } = JSON.parse(readFileSync(sarif, "utf8")) as {
+      runs: { results: { ruleId: string; level: string; message: { text: string } }[] }[];
+    };
+    expect(runs[0]?.results[0]).to.deep.include({ ruleId: "refuted", level: "error" });
+    expect(runs[0]?.results[0]?.message.text).to.contain(message);
+    expect(JSON.parse(run(bad, "--json").stdout)).to.deep.include({
+      verdict: "refuted",
+      signal: "main.q",
+      values: ["0", "1"],
+      witnesses: [
+        ["1", "0", "0", "0"],
+        ["1", "1", "0", "0"],
+      ],
+    });
+    expect(run(good).status).to.equal(0);
   });
 
   it("finds includes beside the circuit and in the folders of -l", () => {

@@ -5,6 +5,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { CertifyError } from "../src/errors.ts";
 import { type Circuit, certify, type Outcome } from "../src/outcome.ts";
+import { checkRefutation } from "../src/refute/replay.ts";
 import { decodeCertificate, type Theorem } from "../src/replay/certificate.ts";
 import { checkCertificate } from "../src/replay/check.ts";
 import { sha256 } from "../src/theorem.ts";
@@ -64,6 +65,68 @@ describe("verdicts about any circuit", function () {
       "pragma circom 2.0.0; template A() { signal input a; signal b <== a * a; } component main = A();",
     );
     expect(verdicts(circuit)).to.deep.equal(["unknown", "certified", "unknown"]);
+  });
+});
+
+/** Simplification replaces the input `a` by the input `b`. */
+const ELIMINATED = `pragma circom 2.0.0;
+template Eliminated() {
+    signal input a;
+    signal input b;
+    signal input c;
+    signal output out;
+    a === 2 * b + 1;
+    out <-- a / c;
+    out * c === a;
+}
+component main = Eliminated();`;
+
+/** Simplification leaves no constraint and no input. */
+const SUM = `pragma circom 2.0.0;
+template Sum() { signal input a; signal input b; signal output out; out <== a + b; }
+component main = Sum();`;
+
+describe("refutation of any circuit", function () {
+  slow(this, "circuits are compiled");
+  const search = () => ({ milliseconds: 60_000, steps: 1_000_000 });
+  const refuted = (circuit: Circuit, theorem: Theorem) => {
+    const outcome = certify(circuit, theorem, undefined, search);
+    if (outcome.verdict !== "refuted") throw new Error(`${outcome.verdict}, expected refuted`);
+    return outcome;
+  };
+
+  it("says which theorem is false, with witnesses of the r1cs file at every level of simplification", async () => {
+    for (const level of [0, 1, 2] as const)
+      for (const text of [division(false), ELIMINATED]) {
+        const circuit = await compile(text, level);
+        for (const theorem of ["outputs", "wires", "strong"] as const) {
+          const { signal, values, given, witnesses } = refuted(circuit, theorem);
+          expect(checkRefutation(circuit.r1cs, witnesses, [], [1])).to.equal(undefined);
+          expect(values[0]).to.not.equal(values[1]);
+          expect(signal).to.match(/^main\./);
+          if (theorem === "strong") expect(given).to.deep.equal([]);
+          else expect(given.map((one) => one.signal)).to.include("main.b");
+        }
+      }
+    expect(refuted(await compile(IS_ZERO), "wires").signal).to.equal("main.inv");
+    expect(refuted(await compile(IS_ZERO), "strong").signal).to.equal("main.out");
+  });
+
+  it("does not refute what holds, nor an r1cs file that lacks an input", async () => {
+    const verdicts = (circuit: Circuit) =>
+      (["outputs", "wires"] as const).map((theorem) => certify(circuit, theorem, undefined, search).verdict);
+    expect(verdicts(await compile(division(true), 1))).to.deep.equal(["certified", "certified"]);
+    const { r1cs, plain } = await compile(SUM, 2);
+    for (const circuit of [{ r1cs }, { r1cs, plain }]) expect(verdicts(circuit)).to.deep.equal(["unknown", "unknown"]);
+  });
+
+  it("reports what is known before it searches", async () => {
+    const seen: unknown[] = [];
+    certify(await compile(division(false)), "outputs", (stage, soFar) => seen.push([stage, soFar?.verdict]), search);
+    expect(seen).to.deep.equal([
+      ["prove", undefined],
+      ["search", "unknown"],
+    ]);
   });
 });
 

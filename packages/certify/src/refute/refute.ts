@@ -7,7 +7,7 @@ import { checkRefutation } from "./replay.ts";
 import type { Choice, Chooser, Solver } from "./solver.ts";
 
 /** What a search may cost. */
-export interface Limits {
+export interface SearchLimits {
   /** Wall-clock time, ms. Default: 20,000. */
   readonly milliseconds?: number;
   /** Constraints visited and products of eliminations. Default: 50 million. */
@@ -34,7 +34,7 @@ export interface Question {
   readonly prime?: bigint;
   /** Seed of the random guesses. Default: 1. */
   readonly seed?: number;
-  readonly limits?: Limits;
+  readonly limits?: SearchLimits;
 }
 
 /** A wire of two witnesses. */
@@ -60,7 +60,7 @@ export interface NotRefuted {
   readonly attempts: number;
 }
 
-const DEFAULTS: Required<Limits> = { milliseconds: 20_000, steps: 50_000_000, megabytes: 2_000 };
+const DEFAULTS: Required<SearchLimits> = { milliseconds: 20_000, steps: 50_000_000, megabytes: 2_000 };
 /** All values of a field of at most so many are tried. */
 const SMALL_FIELD = 64n;
 const MODES = 8;
