@@ -86,7 +86,9 @@ describe("what payers show beside a private payment", function () {
       const url = await serve(memo());
       await buy(url, { "x-payment-memo": "x".repeat(21) });
       expect(sales[0]?.payment?.memo).to.equal(undefined);
-      expect(events.flatMap(({ event, reason }) => (event === "trouble" ? [reason] : []))).to.deep.equal(["UNKNOWN"]);
+      expect(events.flatMap(({ event, reason }) => (event === "trouble" ? [reason] : []))).to.deep.equal([
+        "ATTACHMENT_FAILED",
+      ]);
       const unpaid = await fetch(`${url}/paid/a`, { headers: { "x-payment-memo": "order 7" } });
       expect(unpaid.status, "it pays for nothing").to.equal(402);
     });

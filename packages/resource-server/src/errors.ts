@@ -23,7 +23,7 @@ export function asOption<T>(name: string, read: () => T): T {
   }
 }
 
-/** The code of an error, for the operator. */
+/** The code of an error, for the operator: "UNKNOWN" if it has none. */
 export const codeOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "UNKNOWN";

@@ -2,7 +2,7 @@ export type { PaymentUse, PaymentUses } from "@sotto/protocol";
 export { createEndReport, reportUnstarted } from "./adapters/end.ts";
 export { Gate } from "./checks/gate.ts";
 export { PAYWALL_ERRORS } from "./error-definitions.ts";
-export { invalidOption, PaywallError, type PaywallErrorCode } from "./errors.ts";
+export { codeOf, invalidOption, PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { assertFields, parseInteger } from "./option-values.ts";
 export { CheckFailed, CheckUnavailable } from "./outcome.ts";
 export type {

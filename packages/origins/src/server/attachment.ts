@@ -1,6 +1,6 @@
 import { baseUrl, parseAddress } from "@sotto/protocol";
 import type { AttachmentCore, OpenAttachment, PaymentAttachment, ShownAttachment } from "@sotto/resource-server";
-import { invalidOption } from "@sotto/resource-server";
+import { codeOf, invalidOption } from "@sotto/resource-server";
 import { type AskedSet, ORIGINS_FIELD, parseAskedSets, withDefaults } from "../core/asked.ts";
 import { decodeOriginHeader, ORIGIN_HEADER, type ShownOrigin } from "../core/header.ts";
 import { HeadWatch } from "../heads/watch.ts";
@@ -169,11 +169,6 @@ function parseValues(values: readonly string[]): readonly ShownOrigin[] | undefi
     return undefined;
   }
 }
-
-const codeOf = (error: unknown): string => {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "UNKNOWN";
-};
 
 declare module "@sotto/resource-server" {
   interface PaymentAttachments {

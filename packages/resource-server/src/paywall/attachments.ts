@@ -1,7 +1,7 @@
 // The attachments of the option, opened.
 import { delay } from "@sotto/chain";
 import { parseOffers } from "@sotto/protocol";
-import { codeOf, invalidOption } from "../errors.ts";
+import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import type { AttachmentCore, OpenAttachment, PaymentAttachment } from "./attachment.ts";
 import type { PaymentMethod } from "./method.ts";
@@ -14,11 +14,13 @@ const MAX_READ_MS = 5_000;
 
 const HEADER = /^[A-Za-z0-9-]{1,64}$/;
 const FIELD = /^[a-z][A-Za-z]{0,31}$/;
-/** Fields of payments of any kind. An attachment must not replace them. */
-const TAKEN_FIELDS = [
-  ...["kind", "id", "amount", "bounds", "nullifier", "digest", "txSignature", "settledThere", "resource", "wallet"],
-  ...["timestamp", "header", "meter", "constructor"],
-];
+/** The fields of a private payment. */
+const PROOF_FIELDS: Readonly<Record<keyof PaidProof, true>> = {
+  ...{ kind: true, id: true, amount: true, bounds: true, nullifier: true, digest: true, txSignature: true },
+  ...{ settledThere: true, resource: true, wallet: true, timestamp: true, header: true },
+};
+/** An attachment must not replace them. */
+const TAKEN_FIELDS = [...Object.keys(PROOF_FIELDS), "meter", "constructor"];
 
 const isName = (name: unknown): name is string =>
   typeof name === "string" && parseOffers({ payment: { [name]: {} } }).has(name);
@@ -133,7 +135,7 @@ export class Attachments {
     try {
       return await Promise.race([open.read({ payment, header: (name) => request.header(name) }), tooLate()]);
     } catch (error) {
-      this.#report({ event: "trouble", reason: codeOf(error), error });
+      this.#report({ event: "trouble", reason: "ATTACHMENT_FAILED", error });
       return open.nothing;
     } finally {
       limit.abort();

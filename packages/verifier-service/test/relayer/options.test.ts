@@ -1,4 +1,3 @@
-import { holderName, isGone } from "@sotto/database";
 import { expect } from "chai";
 import { assertConfig } from "../../src/relayer/options.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
@@ -20,20 +19,6 @@ describe("relayer options", () => {
     assertConfig({ ...DEFAULT_RELAYER_CONFIG, confirmations: 5, blockSeconds: 12 });
     const slow = { ...DEFAULT_RELAYER_CONFIG, confirmations: 6, blockSeconds: 12 };
     expect(() => assertConfig(slow)).to.throw("72 s");
-  });
-});
-
-describe("a relayer's name", () => {
-  it("shows other processes on the machine whether its process ended", () => {
-    const name = holderName();
-    expect(isGone(name)).to.equal(false);
-    const [host, pid] = name.split("/") as [string, string];
-    expect(isGone(`${host}/${pid}/another`)).to.equal(true);
-    expect(isGone(`${host}/4194305/another`)).to.equal(true);
-    expect(isGone(`${host}/1/another`)).to.equal(process.pid === 1);
-    for (const strange of ["", "elsewhere/4194305/x", `${host}/-1/x`, `${host}/0/x`, `${host}`]) {
-      expect(isGone(strange), strange).to.equal(false);
-    }
   });
 });
 
