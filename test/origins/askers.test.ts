@@ -4,6 +4,8 @@ import { connectChain } from "@sotto/chain";
 import { type WrapOptions, wrapFetch } from "@sotto/client";
 import { startDeployedNode } from "@sotto/local/chain/node";
 import { createPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
+import { mpp as payingMpp } from "@sotto/mpp/client";
+import { mpp } from "@sotto/mpp/server";
 import { showOrigins } from "@sotto/origins/client";
 import { origins, type ShownSet } from "@sotto/origins/server";
 import { Origins } from "@sotto/origins/wallet";
@@ -84,13 +86,19 @@ describe("those who ask for an origin", function () {
       close: handle.close,
     };
   };
-  const paying = (server: Awaited<ReturnType<typeof open>>, payer: Wallet, following?: Origins) =>
+  const paying = (
+    server: Pick<Awaited<ReturnType<typeof open>>, "fetch">,
+    payer: Wallet,
+    following?: Origins,
+    changes: Partial<WrapOptions> = {},
+  ) =>
     wrapFetch(server.fetch, payer, {
       services: [world.serviceUrl],
       maxPerRequest: 10_000n,
       serviceFetch: fetch,
       pinHosts: false,
       attachments: following === undefined ? [] : [showOrigins({ origins: following, missing: "without" })],
+      ...changes,
     });
   const follow = async (payer: Wallet): Promise<Origins> => {
     const following = await Origins.open(payer);
@@ -138,6 +146,31 @@ describe("those who ask for an origin", function () {
       await following.sync();
       expect(await (await paying(server, payer, following)(`${ORIGIN}/c`)).text()).to.equal("the goods");
       expect(server.seen.at(-1)).to.have.length(1);
+    } finally {
+      following.close();
+      await server.close();
+    }
+  });
+
+  it("see the set in the format of MPP too, and a service with a condition takes the payment", async () => {
+    const payer = await payerWith(world, [500_000n], { prover: new OriginProver() });
+    await curator.acceptNew();
+    const following = await follow(payer);
+    const server = await open(strict, { methods: [mpp({ secret: "0123456789abcdef0123456789abcdef" })] });
+    const credentials: string[] = [];
+    const recording: typeof fetch = async (input, init) => {
+      const { headers } = new Request(input, init);
+      if (headers.has("authorization")) credentials.push(headers.get("authorization")!.split(" ")[0]!);
+      return server.fetch(input, init);
+    };
+    try {
+      const methods = [payingMpp()];
+      const pay = paying({ fetch: recording }, payer, following, { methods });
+      expect(await (await pay(`${ORIGIN}/mpp`)).text()).to.equal("the goods");
+      expect(credentials).to.deep.equal(["Payment"]);
+      expect(server.seen.map((sets) => sets?.map(({ root }) => root))).to.deep.equal([
+        [curator.heads.at(-1)!.head.maskRoot],
+      ]);
     } finally {
       following.close();
       await server.close();

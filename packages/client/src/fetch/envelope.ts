@@ -25,11 +25,14 @@ export class Wrapped implements Presenter {
   readonly #by: Paying;
   readonly #context: Context;
   readonly #proof: PaymentProof;
+  readonly #attached: Readonly<Record<string, string>>;
 
-  constructor(by: Paying, context: Context, purchase: PaidPurchase) {
+  /** @param attached what the purchase shows beside the proof, by header */
+  constructor(by: Paying, context: Context, purchase: PaidPurchase, attached: Readonly<Record<string, string>>) {
     const { header, txSignature, digest, nullifier, price, resourceUrl, timestamp } = purchase;
     this.#by = by;
     this.#context = context;
+    this.#attached = attached;
     this.#proof = { header, txSignature, digest, nullifier, price, resourceUrl, timestamp };
   }
 
@@ -43,7 +46,7 @@ export class Wrapped implements Presenter {
 
   payment() {
     const { header, kept } = this.#envelope;
-    return { name: header, value: this.#by.method.wrap!(kept, this.#proof) };
+    return { name: header, value: this.#by.method.wrap!(kept, this.#proof), also: this.#attached };
   }
 
   /** A refusal stays final if it asks for anything else, or in words in which the proof cannot be presented. */

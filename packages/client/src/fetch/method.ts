@@ -1,6 +1,6 @@
 // The seam of the ways to pay: what a method does, and what it may use.
 
-import type { PaymentInstructions } from "@sotto/protocol";
+import type { Offers, PaymentInstructions } from "@sotto/protocol";
 import type { Wallet } from "@sotto/wallet";
 import type { SpendingLimits } from "../purchase/limits.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
@@ -119,6 +119,8 @@ export interface PrivateTerms {
   readonly kept: string;
   /** What the server says about the payment, for the program that confirms it: shown, trusted for nothing. */
   readonly stated?: Readonly<Record<string, string>> | undefined;
+  /** What the 402 asks payers to show beside the payment, as `parseOffers` of @sotto/protocol reads it. Default: nothing. */
+  readonly offers?: Offers | undefined;
 }
 
 /** The proof of a settled payment, with what identifies the payment on chain. */

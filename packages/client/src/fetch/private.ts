@@ -235,8 +235,7 @@ export class PrivatePayment implements OpenMethod {
       maxHeaderLength: zkProof.maxHeaderLength,
     };
     const terms = parseRequest(service, request);
-    // Terms of another format ask for nothing beside the payment.
-    const offers = foreign === undefined ? challenge.offers : new Map();
+    const offers = foreign === undefined ? challenge.offers : (foreign.terms.offers ?? new Map());
     const attachments = askedAttachments(this.#checked.attachments, offers, book.get(id)?.attachments);
     const begun = await this.#begun(book, id, terms, request, { envelope, attachments });
     await this.#confirm({ ...offer, reserved: begun?.reserved != null });
@@ -365,7 +364,7 @@ export class PrivatePayment implements OpenMethod {
             renew: async () => false,
             answered: () => undefined,
           }
-        : new Wrapped(presenterOf(envelope, paying), context, purchase);
+        : new Wrapped(presenterOf(envelope, paying), context, purchase, this.#attached(purchase));
     return showProof(presenter, purchase, url, () => this.#wallet.now());
   }
 }

@@ -207,7 +207,9 @@ class Payer {
     return this.#methods
       .filter(({ paysKeyed }) => options.key === undefined || paysKeyed === true)
       .map((method) => {
-        const own = method.open === this.#private ? { ...options, attached } : options;
+        // Those that present private payments, in any format, show what is attached to them.
+        const isPrivate = method.open === this.#private || method.open.wrap !== undefined;
+        const own = isPrivate ? { ...options, attached } : options;
         return { name: method.name, method: method.open, call: new MethodCall(call, method, own) };
       });
   }

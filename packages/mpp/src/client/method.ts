@@ -10,6 +10,7 @@ import type {
   PaymentProof,
   PrivateTerms,
 } from "@sotto/client";
+import { type Offers, parseOffers } from "@sotto/protocol";
 import { PAYMENT_SCHEME } from "../core/auth-header.ts";
 import { isCharge, MPP_INTENT, MPP_METHOD, type MppChallenge, parseChallenges } from "../core/challenge.ts";
 import { CREDENTIAL_HEADER, encodeCredential, proofPayload } from "../core/credential.ts";
@@ -57,7 +58,7 @@ class Charges implements OpenMethod {
   }
 
   /** @throws MppError; MppClientError */
-  async terms(call: PayingCall, { url, headers }: OtherChallenge): Promise<PrivateTerms | undefined> {
+  async terms(call: PayingCall, { url, headers, body }: OtherChallenge): Promise<PrivateTerms | undefined> {
     const value = headers.get("www-authenticate") ?? "";
     if (value.length > MAX_HEADER_LENGTH) return undefined;
     const charges = parseChallenges(value).filter(isCharge);
@@ -66,7 +67,7 @@ class Charges implements OpenMethod {
     for (const challenge of charges) {
       try {
         const terms = termsOf(challenge, request);
-        if (this.#isForWallet(terms)) return terms;
+        if (this.#isForWallet(terms)) return { ...terms, offers: await offersIn(body) };
         // The client refuses these terms, and says what differs.
         first ??= terms;
       } catch (error) {
@@ -98,6 +99,18 @@ class Charges implements OpenMethod {
   #isForWallet({ instructions: { payment } }: PrivateTerms): boolean {
     const { chainId, pool, token } = this.#wallet.pool;
     return payment.chainId === String(chainId) && payment.pool === pool && payment.asset === token;
+  }
+}
+
+/**
+ * What a paywall of sotto asks payers to show, in the body of the 402. A challenge has no place for it, and servers with other libraries
+ * ask for nothing.
+ */
+async function offersIn(body: OtherChallenge["body"]): Promise<Offers | undefined> {
+  try {
+    return parseOffers(JSON.parse(new TextDecoder().decode(await body())));
+  } catch {
+    return undefined;
   }
 }
 
