@@ -10,6 +10,7 @@ import {
   parseReceipt,
 } from "@sotto/prepaid";
 import type { PaywallEvent } from "@sotto/resource-server";
+import { Names } from "@sotto/test-kit/names";
 import type { LoggedRequest } from "@sotto/test-world/seen";
 
 /** Tables by name, as a merchant's server stores them. */
@@ -35,18 +36,6 @@ const RANDOM_COLUMNS: ReadonlySet<string> = new Set([
   "prepaid.prepaid_swap.hash",
   ...["payments.paywall", "prepaid.prepaid"].map((name) => `${name}_migration.timestamp`),
 ]);
-
-/** Names random values by the order in which they occur first. */
-class Names {
-  readonly #names = new Map<string, string>();
-
-  /** @param length of the value, which the name says too */
-  of(value: string, length = value.length): string {
-    const name = this.#names.get(value) ?? `random ${this.#names.size + 1} of ${length}`;
-    this.#names.set(value, name);
-    return name;
-  }
-}
 
 export function structureOf({ requests, events, tables }: Seen) {
   const names = new Names();
