@@ -44,16 +44,18 @@ function check(condition: boolean, message: string): asserts condition {
  * contract would emit. test/e2e uses the contract with real proofs.
  */
 export class LocalPool implements LocalContract {
-  readonly address = POOL;
-  readonly deployment = { chainId: 31337n, pool: POOL };
+  readonly address: string;
+  readonly deployment: { readonly chainId: bigint; readonly pool: string };
   readonly smallestDeposit = 1_000n;
   readonly #token: LocalToken;
   #state = emptyState();
   /** Time of the block that is executed. */
   #now = 0;
 
-  constructor(token: LocalToken) {
+  constructor(token: LocalToken, address: string = POOL) {
     this.#token = token;
+    this.address = address;
+    this.deployment = { chainId: 31337n, pool: address };
   }
 
   /** Number of notes ever queued. */
@@ -73,7 +75,7 @@ export class LocalPool implements LocalContract {
         return [
           this.#token.transfer(
             context.sender,
-            POOL,
+            this.address,
             [...args[1]].reduce((sum, amount) => sum + amount, 0n),
           ),
           ...this.#deposit([...args[0]], [...args[1]]),
@@ -96,8 +98,8 @@ export class LocalPool implements LocalContract {
     const [ownerTags, values] = [[...tags] as bigint[], [...amounts] as bigint[]];
     const value = values.reduce((sum, amount) => sum + amount, 0n);
     const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
-    const message = { from, to: POOL, value, validAfter, validBefore, nonce };
-    const moved = this.#token.receiveWithAuthorization(message, signature, { ...context, sender: POOL });
+    const message = { from, to: this.address, value, validAfter, validBefore, nonce };
+    const moved = this.#token.receiveWithAuthorization(message, signature, { ...context, sender: this.address });
     return [moved, ...this.#deposit(ownerTags, values)];
   }
 
@@ -151,8 +153,8 @@ export class LocalPool implements LocalContract {
     }
     const commitment = changeHint === 0n ? 0n : named.commitment;
     const leafIndex = changeHint === 0n ? 0 : this.#push(commitment);
-    this.#token.transfer(POOL, recipient, amount - fee);
-    this.#token.transfer(POOL, feeRecipient, fee);
+    this.#token.transfer(this.address, recipient, amount - fee);
+    this.#token.transfer(this.address, feeRecipient, fee);
     const values = [recipient, digest, nullifiers, amount, fee, feeRecipient, validUntil, changeHint, commitment];
     return poolInterface.encodeEventLog("Withdrawn", [...values, leafIndex]);
   }

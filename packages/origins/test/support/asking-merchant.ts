@@ -68,6 +68,11 @@ export class AskingMerchant extends Merchant {
     return response;
   }
 
+  /** Asks for a payment, also if there is one. */
+  ask(target: string, message: string): Response {
+    return this.demand(target, this.price, {}, message);
+  }
+
   /** The sets in which a header shows the note of a payment. */
   read(payment: Pick<PaidProof, "nullifier" | "timestamp">, header: string | null): Promise<readonly ShownSet[]> {
     const values = header === null ? [] : [header];

@@ -30,17 +30,29 @@ export const MIRROR = "https://mirror.example/clean";
 
 /** A pool, a curator and wallets that follow it. */
 export class Payers {
-  readonly world = new World();
+  readonly world: World;
   readonly prover = new OriginProver();
-  readonly curator = this.createCurator();
+  readonly curator: MemoryCurator;
   /** Answers requests for files by their base URL; a test can put others in their place. */
-  readonly servers = new Map<string, typeof fetch>([[CURATOR, this.curator.fetch(CURATOR)]]);
+  readonly servers: Map<string, typeof fetch>;
   /** Requests in order: method and URL. */
   readonly asked: string[] = [];
 
+  /** @param changes the pool's address, and those of its curator */
+  constructor({ pool = POOL, ...curator }: Partial<MemoryCuratorOptions> = {}) {
+    this.world = new World(pool);
+    this.curator = this.createCurator(curator);
+    this.servers = new Map([[CURATOR, this.curator.fetch(CURATOR)]]);
+  }
+
   createCurator(changes: Partial<MemoryCuratorOptions> = {}): MemoryCurator {
-    const { chain } = this.world;
-    return new MemoryCurator({ chain, pool: POOL, verify: (claim) => verifyOrigin(verifier, claim), ...changes });
+    const { chain, pool } = this.world;
+    return new MemoryCurator({
+      chain,
+      pool: pool.address,
+      verify: (claim) => verifyOrigin(verifier, claim),
+      ...changes,
+    });
   }
 
   get set() {

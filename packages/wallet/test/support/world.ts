@@ -21,10 +21,16 @@ export const MERCHANT = `0x${"ab".repeat(20)}`;
 /** A chain with a token and a pool, and helpers that send the wallets' requests. */
 export class World {
   readonly token = new LocalToken(SENDER, 1_000_000_000n);
-  readonly pool = new LocalPool(this.token);
-  readonly chain = new LocalChain([this.pool, this.token]);
+  readonly pool: LocalPool;
+  readonly chain: LocalChain;
   readonly prover = new OracleProver();
   #appender: Promise<NoteAppender> | undefined;
+
+  /** @param pool address of the pool */
+  constructor(pool: string = POOL) {
+    this.pool = new LocalPool(this.token, pool);
+    this.chain = new LocalChain([this.pool, this.token]);
+  }
 
   /** The chain's time, ms. */
   readonly clock = (): number => this.chain.time * 1000;
@@ -34,7 +40,7 @@ export class World {
       seed: randomSeed(),
       chain: this.chain,
       chainId: 31337n,
-      pool: POOL,
+      pool: this.pool.address,
       deploymentBlock: 0,
       store: new MemoryStore(),
       prover: this.prover,
@@ -65,14 +71,14 @@ export class World {
   settle(...payments: Payment[]) {
     return this.chain.mine(
       settleCall(
-        POOL,
+        this.pool.address,
         payments.map(({ settle }) => settle),
       ),
     );
   }
 
   withdraw({ withdraw }: Withdrawal) {
-    return this.chain.mine(withdrawCall(POOL, withdraw));
+    return this.chain.mine(withdrawCall(this.pool.address, withdraw));
   }
 
   /** Appends all queued leaves. */
@@ -80,14 +86,15 @@ export class World {
     this.#appender ??= NoteAppender.open({
       chain: this.chain,
       chainId: 31337n,
-      pool: POOL,
+      pool: this.pool.address,
       deploymentBlock: 0,
       store: new MemoryStore(),
       prover: this.prover,
     });
     const appender = await this.#appender;
     let appends = 0;
-    for (; this.pool.queued > 0; appends += 1) this.chain.mine(appendCall(POOL, (await appender.prepare()).append));
+    for (; this.pool.queued > 0; appends += 1)
+      this.chain.mine(appendCall(this.pool.address, (await appender.prepare()).append));
     return appends;
   }
 
