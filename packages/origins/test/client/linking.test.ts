@@ -25,7 +25,10 @@ describe("curator, merchant, service and mirror together", function () {
     for (const base of [CURATOR, MIRROR, "https://data.example", "https://pay.example"])
       expect(one.requests.filter(({ url }) => url.startsWith(`${base}/`)).length, base).to.be.greaterThan(3);
     expect(one.requests.filter(isClaim)).to.have.length(8);
-    expect([one.curator.lines.length, one.mirror.length]).to.deep.equal([8, 2]);
+    const { origin_entries: entries, origin_spends: spends, origin_heads: heads } = one.curator.tables;
+    expect([entries?.length, spends?.length, heads?.length, one.mirror.length]).to.deep.equal([8, 4, 3, 3]);
+    for (const result of ["stored", "known"])
+      expect(one.curator.figures).to.include(`sotto_origin_claims_total{result="${result}"} 4`);
   });
 
   it("would see a payer that sends the claims of two spends in one request", async () => {

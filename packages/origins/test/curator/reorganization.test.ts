@@ -1,5 +1,4 @@
 // A payment whose transaction a reorganization moves into another block: its nullifier is on chain twice, for those who saw both.
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
@@ -8,8 +7,9 @@ import type { Wallet } from "@sotto/wallet";
 import { assert } from "chai";
 import { URL as RESOURCE } from "../../../wallet/test/support/world.ts";
 import type { Curator } from "../../src/curator/curator.ts";
-import { CLAIMS_PATH, decodeClaim, logPackPath } from "../../src/index.ts";
+import { logPackPath } from "../../src/index.ts";
 import { Origins } from "../../src/wallet.ts";
+import { curatorFetch } from "../support/curator-fetch.ts";
 import { ALICE, BOB, CuratorWorld, originProver, SET, testJudge } from "../support/curator-world.ts";
 import { audit, linesOf, membersOf } from "../support/published.ts";
 
@@ -29,18 +29,8 @@ describe("a payment that a reorganization moves into another block", function ()
   let height: number;
   const open: Origins[] = [];
 
-  /** What a curator's server answers. */
-  const send: typeof fetch = async (input, init) => {
-    const path = String(input).slice(CURATOR.length + 1);
-    if (path === CLAIMS_PATH) {
-      const { claims } = JSON.parse(String(init?.body)) as { claims: unknown[] };
-      return Response.json({ results: await curator.claim(claims.map(decodeClaim), "client") });
-    }
-    const file = join(folder, path);
-    return existsSync(file) ? new Response(readFileSync(file)) : new Response(null, { status: 404 });
-  };
   const follow = async (wallet: Wallet): Promise<Origins> => {
-    const origins = await Origins.open(wallet, { fetch: send });
+    const origins = await Origins.open(wallet, { fetch: curatorFetch(CURATOR, curator, folder) });
     await origins.follow({ curator: SET.curator, name: SET.name, url: CURATOR, minimumCrowd: 0 });
     open.push(origins);
     return origins;

@@ -1,21 +1,30 @@
 // Two payers show origins and send their claims. Curator, merchant, service and mirror keep everything that they see of it.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { wrapFetch } from "@sotto/client";
 import { openDatabase } from "@sotto/database";
-import { PAYMENT_SIGNAL } from "@sotto/protocol";
+import { type Address, bytesToHex, PAYMENT_SIGNAL } from "@sotto/protocol";
+import { createLog } from "@sotto/server";
 import { POOL } from "@sotto/test-chain/pool";
+import { TOKEN } from "@sotto/test-chain/token";
 import { Names } from "@sotto/test-kit/names";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import type { Wallet } from "@sotto/wallet";
+import { Registry } from "prom-client";
 import { LocalService } from "../../../wallet/test/support/local-service.ts";
 import { showOrigins } from "../../src/client.ts";
 import { DEFAULT_ROOT_AGE_MS } from "../../src/core/asked.ts";
+import { Curator } from "../../src/curator/curator.ts";
+import { MIGRATIONS } from "../../src/curator/store/schema.ts";
 import { HeadWatch } from "../../src/heads/watch.ts";
-import { CLAIMS_PATH, decodeOriginHeader, encodeHead } from "../../src/index.ts";
+import { CLAIMS_PATH, decodeOriginHeader, type OriginSet } from "../../src/index.ts";
 import { OriginPolicy } from "../../src/service/policy.ts";
 import { headsOf } from "../../src/service/store.ts";
 import { type OriginTables, TABLES } from "../../src/service/tables.ts";
 import type { Origins } from "../../src/wallet.ts";
 import { AskingMerchant, verifyShown } from "./asking-merchant.ts";
-import { ALICE, BOB } from "./curator-world.ts";
+import { curatorFetch } from "./curator-fetch.ts";
+import { ALICE, BOB, testJudge } from "./curator-world.ts";
 import { CURATOR, MIRROR, Payers } from "./payer.ts";
 
 /** A request as it was sent. */
@@ -45,7 +54,7 @@ export interface Habit {
  */
 export async function tell(order: readonly [number, number], habit: Habit = {}) {
   const payers = new Payers();
-  const { world, curator } = payers;
+  const { world } = payers;
   const requests: SentRequest[] = [];
   const logged =
     (send: typeof fetch): typeof fetch =>
@@ -69,13 +78,15 @@ export async function tell(order: readonly [number, number], habit: Habit = {}) 
     world.chain.sender = account;
     wallets.push(await payers.funded([5_000n, 6_000n]));
   }
-  await curator.acceptNew();
+  const set: OriginSet = { chainId: 31337, pool: POOL as Address, ...payers.set };
+  const curator = await openCurator(payers, set);
+  payers.servers.set(CURATOR, curatorFetch(CURATOR, curator, curator.folder));
+  await curator.sign();
 
   // The service mirrors the curator's heads, and takes only payments that show an origin.
   const { migrations } = TABLES;
   const database = await openDatabase<OriginTables>({ url: "sqlite::memory:", name: "service", migrations });
   const store = headsOf(database, world.clock);
-  const set = { chainId: 31337, pool: POOL as `0x${string}`, ...payers.set };
   const keep = store.keep.bind(store, set);
   const reading = { urls: [CURATOR], maxAgeMs: DEFAULT_ROOT_AGE_MS, fetch: files, clock: world.clock };
   const watch = new HeadWatch({ set, keep, ...reading });
@@ -108,8 +119,8 @@ export async function tell(order: readonly [number, number], habit: Habit = {}) 
     if (problems.length > 0) throw problems[0]!.error;
   };
   const pay = async (who: number, target: string) => {
-    const bitmap = [...curator.files.keys()].find((path) => path.startsWith("bitmaps/"))!;
-    if (who === 0) await habit.beforePaying?.(files, `${CURATOR}/${bitmap}`);
+    const [bitmap] = readdirSync(join(curator.folder, "bitmaps"));
+    if (who === 0) await habit.beforePaying?.(files, `${CURATOR}/bitmaps/${bitmap}`);
     // The merchant stops after each payment: then it sends the claims at once, and not during the next payment.
     await merchant.open(payers, files);
     const paying = wrapFetch(logged(merchant.fetch), wallets[who]!, {
@@ -117,6 +128,7 @@ export async function tell(order: readonly [number, number], habit: Habit = {}) 
       attachments: [showOrigins({ origins: origins[who]!, missing: "refuse" })],
     });
     await (await paying(`${merchant.origin}/${target}`)).text();
+    await curator.read();
     await merchant.close();
   };
   for (const who of order) await sync(who);
@@ -132,10 +144,53 @@ export async function tell(order: readonly [number, number], habit: Habit = {}) 
   return {
     chain: world.chain.blocks.map(({ number, timestamp, logs }) => ({ number, timestamp, logs })),
     requests,
-    curator: { lines: curator.lines, heads: curator.heads.map(encodeHead), files: [...curator.files.keys()] },
+    curator: await curator.close(),
     merchant: { served: merchant.served, shown: merchant.shown, events: merchant.events },
     service: { asked: service.asked, admitted },
     mirror: mirrored,
+  };
+}
+
+/** Tables with names of processes and times of this machine. */
+const NOT_OF_PAYERS = /^origin_(leases|migration|migration_lock)$/;
+
+/** A curator that accepts every deposit, with a database and log lines of its own. */
+async function openCurator({ world, curator: { secret } }: Payers, set: OriginSet) {
+  const directory = temporaryFolder("linking");
+  const [folder, store] = [join(directory, "public"), `sqlite:${join(directory, "curator.db")}`];
+  const lines: string[] = [];
+  const metrics = new Registry();
+  let slots = 0;
+  const curator = await Curator.open({
+    ...{ set, folder, store, metrics, chain: world.chain, key: bytesToHex(secret), token: TOKEN as Address },
+    ...{ deploymentBlock: 0, confirmations: 1, shownAt: [], slotSeconds: 60, description: "test" },
+    judges: () => [testJudge()],
+    verifier: { verify: (circuit, proof, signals) => verifyShown(circuit, proof, signals) },
+    log: createLog("trace", { write: (line) => void lines.push(line) }),
+    clock: () => world.clock() + 60_000 * slots,
+  });
+  return {
+    folder,
+    claim: curator.claim.bind(curator),
+    /** Reads the chain. */
+    read: () => curator.round(),
+    /** Reads the chain, and signs a head in the next slot. */
+    async sign() {
+      slots += 1;
+      await curator.round();
+    },
+    /** @returns everything that it stored and logged */
+    async close() {
+      const figures = await metrics.metrics();
+      await curator.close();
+      const opened = { url: store, name: "origin", migrations: MIGRATIONS };
+      const database = await openDatabase<Record<string, object>>(opened);
+      const tables: Record<string, readonly object[]> = {};
+      for (const { name } of await database.db.introspection.getTables())
+        if (!NOT_OF_PAYERS.test(name)) tables[name] = await database.db.selectFrom(name).selectAll().execute();
+      await database.close();
+      return { tables, figures, lines: lines.map((line) => ({ ...JSON.parse(line), time: "" }) as object) };
+    },
   };
 }
 
