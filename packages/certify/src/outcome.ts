@@ -97,7 +97,13 @@ export function certify(
   if (open.length > 0) {
     const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
     const what = theorem === "wires" ? "wires" : "outputs";
-    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined`;
+    const lacking = theorem === "strong" ? [] : proof.lacking.filter((wire) => !proof.unused.includes(wire));
+    const [first] = lacking.map((wire) => explain([wire]).name(wire));
+    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${
+      first === undefined
+        ? ""
+        : `; the r1cs file has no wire for ${lacking.length} inputs, first ${first}: a lower --simplify keeps them`
+    }`;
     const findings = explain(open).findings();
     if (search === undefined) return unknown(reason, open.length, findings);
     onStage?.("search", unknown(reason, open.length, findings));

@@ -21,6 +21,8 @@ export interface Proof {
   readonly free: number[];
   /** Inputs in no constraint, as wires of the plain circuit. */
   readonly unused: number[];
+  /** Inputs that the shipped file has no wire for, as wires of the plain circuit. */
+  readonly lacking: number[];
   /** Wires of the plain circuit taken as given, because they are shown to be v or -v. */
   readonly signs: number[];
   /** Constraints of the plain circuit that determine nothing and that no step uses. */
@@ -36,7 +38,8 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
  * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
  * theorem is proven if `free`, `problems` and the bridge's failures are empty.
  * @param withheld public inputs (wires) that must come out determined and are never given
- * @param assume the inputs that are given; default: the private ones, and those public ones that nothing else determines
+ * @param assume the inputs that are given, if the shipped file has a wire for them; default: all private ones, and those
+ * public ones that nothing else determines
  * @throws CertifyError R1CS_DAMAGED
  */
 export function prove(
@@ -56,7 +59,10 @@ export function prove(
   facts.scan();
   const isPublic = (wire: number) => wire <= plain.outputs + plain.publicInputs;
   const [results, privates] = [inputs.filter(isPublic), inputs.filter((wire) => !isPublic(wire))];
-  const given = assume === undefined ? privates : assume === "all inputs" ? inputs : results;
+  const labels = new Set(shipped.labels);
+  // A stranger's r1cs file does not say what an input without a wire is, so it is not given.
+  const isPresent = (wire: number) => labels.has(plain.labels[wire] as number);
+  const given = assume === undefined ? privates : assume === "all inputs" ? inputs.filter(isPresent) : results;
   const determined = new Determined(
     normalized,
     facts,
@@ -78,14 +84,15 @@ export function prove(
   if (normalized.contradictions.length > 0) problems.push("no values satisfy the constraints");
   if (shipped.outputs !== plain.outputs || shipped.publicInputs !== plain.publicInputs)
     problems.push("the shipped file has other public signals than the source");
+  if (shipped.inputs !== plain.inputs) problems.push("the shipped file has another number of inputs than the source");
   for (let wire = 0; wire <= plain.outputs + plain.publicInputs; wire++)
     if (bridged.map[wire] !== wire && problems.length === 0)
       problems.push(`public signal ${wire} is another one in the source`);
   const outputs = Array.from({ length: plain.outputs }, (_, i) => 1 + i);
   const unused = unusedInputs(normalized, inputs, outputs);
-  // An input that circom eliminated is a linear expression in the shipped wires.
+  // An input that circom eliminated is given as a linear expression in the shipped wires.
   const chosen = new Set(bridged.chosen);
-  if (inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
+  if (assume === undefined && inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
     problems.push("the shipped file does not give an input of the source a value");
   const images = new Set(bridged.map);
   const shippedRoots = new Set([...images].map((wire) => normalized.root(wire)));
@@ -98,7 +105,20 @@ export function prove(
     if (!determined.isDetermined(wire) && !unused.includes(wire)) free.push(wire);
   }
   const asserting = findAsserting(normalized, facts, determined, [...given, ...determined.givenPublic, ...signs]);
-  return { shipped, plain, normalized, facts, determined, bridge: bridged, free, unused, signs, asserting, problems };
+  return {
+    shipped,
+    plain,
+    normalized,
+    facts,
+    determined,
+    bridge: bridged,
+    free,
+    unused,
+    lacking: inputs.filter((wire) => !isPresent(wire)),
+    signs,
+    asserting,
+    problems,
+  };
 }
 
 /** The wires of the inputs, by their labels, because a simplified circuit can lack private inputs. */

@@ -8,6 +8,7 @@ import { type Circuit, certify, type Outcome } from "../src/outcome.ts";
 import { checkRefutation } from "../src/refute/replay.ts";
 import { decodeCertificate, type Theorem } from "../src/replay/certificate.ts";
 import { checkCertificate } from "../src/replay/check.ts";
+import { inputWires, parseR1cs } from "../src/replay/r1cs.ts";
 import { sha256 } from "../src/theorem.ts";
 import { compile } from "./compiled.ts";
 import { division } from "./division.ts";
@@ -16,6 +17,11 @@ import { division } from "./division.ts";
 const IS_ZERO = `pragma circom 2.0.0;
 include "circomlib/circuits/comparators.circom";
 component main = IsZero();`;
+
+/** Simplification leaves no constraint and no input. */
+const SUM = `pragma circom 2.0.0;
+template Sum() { signal input a; signal input b; signal output out; out <== a + b; }
+component main = Sum();`;
 
 /** The output follows from the public input; a private input is only compared with itself. */
 const PUBLIC = `pragma circom 2.0.0;
@@ -27,6 +33,17 @@ template Public() {
     b * b === b;
 }
 component main {public [a]} = Public();`;
+
+/** The output is the square of a hint, which is the first input or anything. The second input is in no constraint. */
+const hinted = (assign: "<==" | "<--", more = "") => `pragma circom 2.0.0;
+template Hinted() {
+    signal input a;
+    signal input b;
+    signal output out;
+    signal h ${assign} a; ${more}
+    out <== h * h;
+}
+component main = Hinted();`;
 
 function certificateOf(outcome: Outcome): Buffer {
   if (outcome.verdict !== "certified") throw new Error(`${outcome.verdict}, expected certified`);
@@ -60,6 +77,22 @@ describe("verdicts about any circuit", function () {
     }
   });
 
+  it("do not need an input that no constraint contains", async () => {
+    for (const level of [0, 1, 2] as const)
+      expect(verdicts(await compile(hinted("<=="), level)), `--O${level}`).to.deep.equal([
+        "certified",
+        "certified",
+        "unknown",
+      ]);
+  });
+
+  it("give no input that the r1cs file has no wire for", async () => {
+    const outcome = certify(await compile(SUM, 2));
+    if (outcome.verdict !== "unknown") throw new Error(`${outcome.verdict}, expected unknown`);
+    expect(outcome.reason).to.contain("the r1cs file has no wire for 2 inputs, first main.a");
+    expect(certify(await compile(SUM, 1)).verdict).to.equal("certified");
+  });
+
   it("are unknown if a circuit has no outputs, unless every wire is meant", async () => {
     const circuit = await compile(
       "pragma circom 2.0.0; template A() { signal input a; signal b <== a * a; } component main = A();",
@@ -80,11 +113,6 @@ template Eliminated() {
     out * c === a;
 }
 component main = Eliminated();`;
-
-/** Simplification leaves no constraint and no input. */
-const SUM = `pragma circom 2.0.0;
-template Sum() { signal input a; signal input b; signal output out; out <== a + b; }
-component main = Sum();`;
 
 describe("refutation of any circuit", function () {
   slow(this, "circuits are compiled");
@@ -166,6 +194,28 @@ describe("certificate files", function () {
       contents["theorem"] = "strong";
     });
     expect(() => checkCertificate(circuit.r1cs, strong)).to.throw();
+  });
+
+  it("cannot make an input of another wire", async () => {
+    const free = await compile(hinted("<--"), 1);
+    expect(inputWires(parseR1cs(free.r1cs, "the file"))).to.deep.equal([]);
+    const withInput = (plain: Buffer) =>
+      forged(certificateOf(certify({ r1cs: plain })), (contents) => {
+        contents["r1cs"] = sha256(free.r1cs);
+        contents["plain"] = plain.toString("base64");
+      });
+    // The r1cs file has no wires for its inputs, so that nothing contradicts that they equal the hint.
+    const { r1cs: renamed } = await compile(hinted("<==", "b === a;"));
+    expect(() => checkCertificate(free.r1cs, withInput(renamed))).to.throw("another unknown wire");
+    // The hint is said to be a third private input.
+    const { r1cs: more } = await compile(hinted("<--"));
+    more.writeUInt32LE(3, more.indexOf(Buffer.from([2, 0, 0, 0, 5, 0, 0, 0])));
+    expect(certify({ r1cs: more }).verdict).to.equal("certified");
+    expect(() => checkCertificate(free.r1cs, withInput(more))).to.throw("another unknown wire");
+    expect(certify({ r1cs: free.r1cs, plain: { r1cs: more, sym: "" } })).to.deep.include({
+      verdict: "unknown",
+      reason: "the shipped file has another number of inputs than the source",
+    });
   });
 
   it("cannot give a wire as a sign, nor contain what is not a step", () => {

@@ -905,7 +905,7 @@ function rowOf(sides: Sides, [first, second]: readonly [Values, Values]): Row | 
 }
 
 /** Gives values to unknown wires so that the rows hold, as far as they can. A wire without an equation gets `fallback`. */
-function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallback: (wire: number) => bigint): void {
+function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallback: () => bigint): void {
   const order: [wire: number, row: Row][] = [];
   const pivots = new Map<number, Row>();
   for (const row of [...rows].sort((x, y) => x.terms.size - y.terms.size)) {
@@ -928,7 +928,7 @@ function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallbac
   for (const [lead, { terms, rest }] of order.reverse()) {
     const factor = inverse(terms.get(lead) as bigint);
     for (const wire of terms.keys())
-      if (wire !== lead && all[0][wire] === undefined) for (const values of all) values[wire] = fallback(wire);
+      if (wire !== lead && all[0][wire] === undefined) for (const values of all) values[wire] = fallback();
     for (const i of [0, 1] as const) {
       const values = all[i];
       const total = [...terms].reduce(
@@ -953,12 +953,8 @@ function onlyOpen(values: Values, sides: Sides): number | undefined {
 }
 
 /** Extends values at two points to all wires, through constraints that are linear in the wires that are left. */
-function spread(
-  sides: readonly Sides[],
-  wires: number,
-  all: readonly [Values, Values],
-  fallback: (wire: number) => bigint,
-): void {
+function spread(sides: readonly Sides[], wires: number, all: readonly [Values, Values]): void {
+  const zero = () => 0n;
   const [values] = all;
   let left = sides;
   for (;;) {
@@ -968,7 +964,7 @@ function spread(
       left = left.toReversed().filter((constraint) => {
         const row = onlyOpen(values, constraint) === undefined ? undefined : rowOf(constraint, all);
         if (row?.terms.size === 1) {
-          solveRows([row], all, fallback);
+          solveRows([row], all, zero);
           found = true;
         }
         return constraint.some((side) => isOpen(values, side));
@@ -978,19 +974,17 @@ function spread(
       .map((constraint) => rowOf(constraint, all))
       .filter((row) => row !== undefined && row.terms.size > 0) as Row[];
     if (rows.length === 0) break;
-    solveRows(rows, all, fallback);
+    solveRows(rows, all, zero);
   }
-  for (let wire = 0; wire < wires; wire++)
-    if (values[wire] === undefined) for (const at of all) at[wire] = fallback(wire);
+  for (let wire = 0; wire < wires; wire++) if (values[wire] === undefined) for (const at of all) at[wire] = 0n;
 }
 
 /**
  * Whether every solution of the shipped system extends to one of the plain system: values at two random points, extended
  * through the constraints. Returns the constraints for which this is not shown. Throws an Error if the wires do not
  * correspond.
- * @param invent gets the wires of the plain system that no constraint gives a value
  */
-export function replayBridge(shipped: R1cs, plain: R1cs, invent: (wire: number) => void = () => {}): number[] {
+export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
   const [ourSides, theirSides] = [sidesOfAll(shipped), sidesOfAll(plain)];
   const empty = (wires: number): [Values, Values] => [
     [1n, ...new Array(wires - 1).fill(undefined)],
@@ -1010,10 +1004,7 @@ export function replayBridge(shipped: R1cs, plain: R1cs, invent: (wire: number) 
     );
     for (const i of [0, 1] as const) theirs[i][target] = ours[i][wire];
   }
-  spread(theirSides, plain.wires, theirs, (wire) => {
-    invent(wire);
-    return 0n;
-  });
+  spread(theirSides, plain.wires, theirs);
   const residuals = (all: readonly [Values, Values]) => (sides: Sides) =>
     all.map((values) => {
       const [a, b, c] = sides.map((side) => evaluate(values, side)) as [bigint, bigint, bigint];
