@@ -6,7 +6,8 @@ import { CertifyError, type CertifyErrorCode } from "./errors.ts";
 import { type Circuit, certify, type Outcome, type Stage } from "./outcome.ts";
 import { readSystem } from "./r1cs.ts";
 import type { SearchLimits } from "./refute/refute.ts";
-import type { Theorem } from "./replay/certificate.ts";
+import { DEFAULT_THEOREM, type Theorem } from "./replay/certificate.ts";
+import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
 import { assertSym } from "./sym.ts";
 
 /** Limits of one run. */
@@ -24,7 +25,10 @@ export interface Job {
   readonly libraries: readonly string[];
   readonly sym: string | undefined;
   readonly simplification: Simplification;
-  readonly theorem: Theorem;
+  /** The theorem to prove. With a certificate: the one that it must show; default: any. */
+  readonly theorem: Theorem | undefined;
+  /** A certificate of the .r1cs file to replay, instead of a search for a proof. */
+  readonly certificate: string | undefined;
   /** Limits of the thread, from its start. */
   readonly limits: Limits;
   /** The folder for temporary files, which outlives a thread that is stopped. */
@@ -72,10 +76,38 @@ async function read({ path, libraries, sym, simplification, scratch }: Job): Pro
   return compileCircuit(path, libraries, simplification, scratch);
 }
 
+/** Replays a certificate with the second checker alone. */
+function check({ path, theorem }: Job, certificate: Buffer): Outcome {
+  const r1cs = readInput(path);
+  const unknown = (reason: string): Outcome => ({
+    verdict: "unknown",
+    theorem: theorem ?? DEFAULT_THEOREM,
+    reason,
+    open: 0,
+    findings: [],
+  });
+  try {
+    const checked = checkCertificate(r1cs, certificate);
+    if (theorem !== undefined && !implies(checked, theorem))
+      return unknown(`the certificate shows the theorem ${checked.theorem}, from which ${theorem} does not follow`);
+    return { verdict: "certified", theorem: checked.theorem, certificate, checked };
+  } catch (error) {
+    return unknown(`the second checker refuses the certificate: ${(error as Error).message}`);
+  }
+}
+
+/** Every output is a wire, and all inputs include the public ones. */
+const implies = (shown: CheckedTheorem, theorem: Theorem): boolean =>
+  shown.theorem === theorem || (theorem === "outputs" && shown.outputs > 0);
+
 async function run(job: Job): Promise<Message> {
   try {
     const post = (stage: Stage, soFar?: Outcome) => parentPort?.postMessage({ stage, soFar } satisfies Message);
-    return { outcome: certify(await read(job), job.theorem, post, () => searchLimits(job.limits)) };
+    if (job.certificate !== undefined) {
+      post("check");
+      return { outcome: check(job, readInput(job.certificate)) };
+    }
+    return { outcome: certify(await read(job), job.theorem ?? DEFAULT_THEOREM, post, () => searchLimits(job.limits)) };
   } catch (error) {
     if (error instanceof CertifyError) return { error: error.message, code: error.code };
     throw error;

@@ -6,9 +6,10 @@ import { Worker } from "node:worker_threads";
 import { CertifyError } from "./errors.ts";
 import type { Job, Limits, Message } from "./job.ts";
 import type { Outcome, Stage } from "./outcome.ts";
+import { DEFAULT_THEOREM } from "./replay/certificate.ts";
 
 /**
- * Certifies a file in a thread of its own, which the limits stop: the outcome is then "unknown". If
+ * Certifies a file, or replays its certificate, in a thread of its own, which the limits stop: the outcome is then "unknown". If
  * a wire stays open, it searches two witnesses in the time that is left.
  * @throws CertifyError if the file is not a circuit
  */
@@ -32,7 +33,7 @@ export async function certifyFile(
   const stopped = (limit: string, option: string): Outcome =>
     soFar ?? {
       verdict: "unknown",
-      theorem: job.theorem,
+      theorem: job.theorem ?? DEFAULT_THEOREM,
       reason: `the run reached its limit of ${limit}; raise it with ${option}`,
       open: 0,
       findings: [],

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The program `certify`.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import type { Simplification } from "./compile.ts";
 import { CertifyError } from "./errors.ts";
@@ -8,7 +9,6 @@ import { certifyFile } from "./limits.ts";
 import type { Outcome, Stage } from "./outcome.ts";
 import { githubOf, jsonOf, MEANING, sarifOf, textOf } from "./output.ts";
 import { THEOREMS, type Theorem } from "./replay/certificate.ts";
-import { checkCertificate } from "./replay/check.ts";
 
 const USAGE = `certify CIRCUIT.circom [-l FOLDER]... [options]
 certify FILE.r1cs [--sym FILE] [options]
@@ -24,7 +24,8 @@ Exit code 0: certified, 1: refuted, 2: unknown, 3: the input is not a circuit.
                          strong: ${MEANING.strong}
       --simplify LEVEL   circom's --O0, --O1 (default) or --O2 of the file that is certified
       --out FILE         write the certificate, if the circuit is certified
-      --check            replay a certificate with the second checker alone
+      --check            replay a certificate with the second checker alone; --theorem then
+                         names what it must show (default: any of the three)
       --json             print JSON
       --sarif FILE       write a SARIF file
       --github           print annotations for GitHub Actions
@@ -51,10 +52,10 @@ function readArguments() {
     return parseArgs({
       allowPositionals: true,
       options: {
-        library: { type: "string", short: "l", multiple: true, default: [] },
+        library: { type: "string", short: "l", multiple: true },
         sym: { type: "string" },
-        theorem: { type: "string", default: "outputs" },
-        simplify: { type: "string", default: "1" },
+        theorem: { type: "string" },
+        simplify: { type: "string" },
         out: { type: "string" },
         check: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
@@ -70,27 +71,52 @@ function readArguments() {
   }
 }
 
+const isTheorem = (name: string): name is Theorem => THEOREMS.some((theorem) => theorem === name);
+
 /** A positive number of an option; undefined if it is absent. */
 function parsePositive(name: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  return number > 0 && number <= 1e6 ? number : invalid(`--${name} is ${value}; expected a number from 1 to 1000000`);
+  return number > 0 && number <= 1e6
+    ? number
+    : invalid(`--${name} is ${value}; expected a number above 0 and at most 1000000`);
 }
 
-function readFile(path: string): Buffer {
-  return existsSync(path) ? readFileSync(path) : invalid(`there is no file ${path}`);
+/** The circuit and the certificate that the arguments name. */
+function readPaths(positionals: readonly string[], isCheck: boolean): [path: string, certificate: string | undefined] {
+  const [path, certificate, ...others] = positionals;
+  if (isCheck) {
+    if (path === undefined || certificate === undefined || others.length > 0)
+      return invalid("--check needs an .r1cs file and a certificate");
+    return path.endsWith(".r1cs") ? [path, certificate] : invalid(`${path} is not an .r1cs file`);
+  }
+  if (path === undefined || certificate !== undefined) return invalid(`expected one circuit\n\n${USAGE}`);
+  if (!/\.(circom|r1cs)$/.test(path)) return invalid(`${path} is neither a .circom nor an .r1cs file`);
+  return [path, undefined];
 }
 
-/** Replays a certificate. A certificate that does not hold is exit code 2: nothing is known about the circuit. */
-function check(r1csPath: string, certificatePath: string): number {
-  const [r1cs, certificate] = [readFile(r1csPath), readFile(certificatePath)];
+/** Refuses an option that this kind of input does not have, so that nobody relies on it. */
+function refuseUnused(given: readonly string[], input: string): void {
+  const [name] = given;
+  if (name !== undefined) invalid(`--${name} has no use with ${input}`);
+}
+
+/** Refuses a file that cannot be written, before any work. */
+function assertWritable(path: string | undefined): void {
+  if (path === undefined) return;
   try {
-    const { theorem, steps } = checkCertificate(r1cs, certificate);
-    console.log(`${r1csPath}: certified: ${MEANING[theorem]} (theorem ${theorem}; ${steps} steps replayed)`);
-    return EXIT_CODES.certified;
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) invalid(`${path} is a folder`);
+    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
   } catch (error) {
-    console.error(`certify: ${certificatePath} does not show it: ${(error as Error).message}`);
-    return EXIT_CODES.unknown;
+    invalid(`cannot write ${path}: ${(error as Error).message}`);
+  }
+}
+
+function write(path: string, contents: string | Buffer): void {
+  try {
+    writeFileSync(path, contents);
+  } catch (error) {
+    invalid(`cannot write ${path}: ${(error as Error).message}`);
   }
 }
 
@@ -100,28 +126,27 @@ async function run(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const [path, second, ...others] = positionals;
-  if (values.check)
-    return path !== undefined && second !== undefined && others.length === 0
-      ? check(path, second)
-      : invalid("--check needs an .r1cs file and a certificate");
-  if (path === undefined || second !== undefined) return invalid(`expected one circuit\n\n${USAGE}`);
-  if (!/\.(circom|r1cs)$/.test(path)) return invalid(`${path} is neither a .circom nor an .r1cs file`);
-  const theorem = values.theorem as Theorem;
-  if (!THEOREMS.includes(theorem)) return invalid(`--theorem is ${theorem}; expected ${THEOREMS.join(", ")}`);
-  if (!["0", "1", "2"].includes(values.simplify))
-    return invalid(`--simplify is ${values.simplify}; expected 0, 1 or 2`);
-  const simplification = Number(values.simplify) as Simplification;
+  const { check: isCheck, library, sym, simplify = "1", theorem, json, github, sarif, out } = values;
+  const [path, certificate] = readPaths(positionals, isCheck);
+  const named = (...names: (keyof typeof values)[]) => names.filter((name) => values[name] !== undefined);
+  if (isCheck) refuseUnused(named("library", "sym", "simplify", "out"), "--check");
+  else if (path.endsWith(".r1cs")) refuseUnused(named("library", "simplify"), "an .r1cs file");
+  else refuseUnused(named("sym"), "a .circom file");
+  if (theorem !== undefined && !isTheorem(theorem))
+    return invalid(`--theorem is ${theorem}; expected ${THEOREMS.join(", ")}`);
+  if (!["0", "1", "2"].includes(simplify)) return invalid(`--simplify is ${simplify}; expected 0, 1 or 2`);
+  const simplification = Number(simplify) as Simplification;
   const limits = { seconds: parsePositive("time", values.time), megabytes: parsePositive("memory", values.memory) };
-  const { library: libraries, sym, json, github, sarif, out } = values;
-  const outcome = await certifyFile({ path, libraries, sym, simplification, theorem }, limits, (stage) => {
+  for (const file of [sarif, out]) assertWritable(file);
+  const job = { path, libraries: library ?? [], sym, simplification, theorem, certificate };
+  const outcome = await certifyFile(job, limits, (stage) => {
     if (process.stderr.isTTY) console.error(`${path}: ${STAGES[stage]} ...`);
   });
   if (json) console.log(jsonOf(path, outcome));
   else for (const line of textOf(path, outcome)) console.log(line);
   if (github) for (const line of githubOf(path, outcome)) console.log(line);
-  if (sarif !== undefined) writeFileSync(sarif, `${sarifOf(path, outcome)}\n`);
-  if (out !== undefined && outcome.verdict === "certified") writeFileSync(out, outcome.certificate);
+  if (sarif !== undefined) write(sarif, `${sarifOf(path, outcome)}\n`);
+  if (out !== undefined && outcome.verdict === "certified") write(out, outcome.certificate);
   return EXIT_CODES[outcome.verdict];
 }
 

@@ -4,7 +4,7 @@ import { Explanation, type Finding, readNames } from "./explain.ts";
 import { Places } from "./locate.ts";
 import { searchWitnesses } from "./refute/carry.ts";
 import type { SearchLimits } from "./refute/refute.ts";
-import { encodeCertificate, type Theorem } from "./replay/certificate.ts";
+import { DEFAULT_THEOREM, encodeCertificate, type Theorem } from "./replay/certificate.ts";
 import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
 import { prove, sha256 } from "./theorem.ts";
 
@@ -67,7 +67,7 @@ export type Stage = "compile" | "prove" | "check" | "search";
  */
 export function certify(
   circuit: Circuit,
-  theorem: Theorem = "outputs",
+  theorem: Theorem = DEFAULT_THEOREM,
   onStage?: (stage: Stage, soFar?: Outcome) => void,
   search?: () => SearchLimits,
 ): Outcome {

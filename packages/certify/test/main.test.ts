@@ -49,7 +49,43 @@ describe("the program certify", function () {
     writeFileSync(r1cs, (await compile(division(false), 1)).r1cs);
     const refused = run("--check", r1cs, certificate);
     expect(refused.status).to.equal(2);
-    expect(refused.stderr).to.contain("another r1cs file");
+    expect(refused.stdout).to.contain("another r1cs file");
+  });
+
+  it("replays a certificate only for the theorem that is named, and refuses options that a replay does not have", async () => {
+    const folder = temporaryFolder("certify-check");
+    const r1cs = join(folder, "main.r1cs");
+    writeFileSync(r1cs, (await compile(division(true), 1)).r1cs);
+    const paths = { outputs: join(folder, "outputs"), wires: join(folder, "wires") };
+    for (const [theorem, path] of Object.entries(paths))
+      expect(run(good, "--theorem", theorem, "--out", path).status).to.equal(0);
+    for (const [path, theorem, status] of [
+      [paths.outputs, "outputs", 0],
+      [paths.outputs, "wires", 2],
+      [paths.outputs, "strong", 2],
+      [paths.wires, "outputs", 0],
+      [paths.wires, "wires", 0],
+    ] as const)
+      expect(run("--check", r1cs, path, "--theorem", theorem).status, `${path} ${theorem}`).to.equal(status);
+    const { stdout } = run("--check", r1cs, paths.wires, "--json");
+    expect(JSON.parse(stdout)).to.deep.include({ verdict: "certified", theorem: "wires" });
+    expect(run("--check", r1cs, paths.wires, "--time", "0.001").stdout).to.contain("raise it with --time");
+    for (const wrong of [["--simplify", "2"], ["--out", paths.wires], ["-l", folder], ["extra"]])
+      expect(run("--check", r1cs, paths.wires, ...wrong), wrong.join(" ")).to.deep.include({ status: 3, stdout: "" });
+    expect(run("--check", r1cs, folder)).to.deep.include({
+      status: 3,
+      stderr: `certify: there is no file ${folder}\n`,
+    });
+  });
+
+  it("refuses a file that it could not write before it compiles", () => {
+    const folder = temporaryFolder("certify-unwritable");
+    for (const option of ["--out", "--sarif"])
+      for (const path of [folder, join(folder, "missing", "file")]) {
+        const { status, stdout, stderr } = run(good, option, path);
+        expect([status, stdout], `${option} ${path}`).to.deep.equal([3, ""]);
+        expect(stderr).to.match(/^certify: .*(is a folder|no such file or directory)[^\n]*\n$/);
+      }
   });
 
   it("says unknown with place, reason and remedy, as text, JSON, SARIF and annotations", () => {

@@ -10,6 +10,7 @@ import { P } from "./field.ts";
  */
 export type Theorem = "outputs" | "wires" | "strong";
 export const THEOREMS: readonly Theorem[] = ["outputs", "wires", "strong"];
+export const DEFAULT_THEOREM: Theorem = "outputs";
 
 /** The contents of a certificate file. */
 export interface CertificateFile {
