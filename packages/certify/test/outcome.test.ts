@@ -234,6 +234,7 @@ describe("certificate files", function () {
       expect(() => decodeCertificate(forged(certificate, change)), String(change)).to.throw("the certificate");
     expect(() => decodeCertificate(Buffer.from("{}"))).to.throw("compressed JSON");
     expect(() => decodeCertificate(gzipSync("null"))).to.throw("the certificate");
+    expect(() => decodeCertificate(gzipSync(`["\\"]",${"[".repeat(1000)}`))).to.throw("more than 10 levels");
   });
 
   it("show nothing about a circuit with a free output when their steps are random", async () => {

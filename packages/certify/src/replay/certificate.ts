@@ -27,6 +27,8 @@ export interface CertificateFile {
 const FORMAT = "sotto-certificate-1";
 /** Bytes of a certificate after decompression. */
 const MAX_BYTES = 400 * 2 ** 20;
+/** Levels of lists and objects. JSON.parse takes memory for each that no limit of Node counts. */
+const MAX_DEPTH = 10;
 const MAX_NUMBER = 2 ** 32;
 
 export function encodeCertificate({ plain, ...rest }: CertificateFile): Buffer {
@@ -168,13 +170,32 @@ const contents = object({
   steps: list(step(STEPS)),
 });
 
-/** Reads a certificate file. Throws an Error if it is not one. */
-export function decodeCertificate(bytes: Uint8Array): CertificateFile {
-  let json: unknown;
+function assertShallow(json: Buffer): void {
+  const [quote, backslash, ...brackets] = Buffer.from('"\\[]{}');
+  const [list, listEnd, open, close] = brackets;
+  let [depth, isText] = [0, false];
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (isText && byte === backslash) at++;
+    else if (byte === quote) isText = !isText;
+    else if (!isText && (byte === list || byte === open)) {
+      if (++depth > MAX_DEPTH) refuse(`has more than ${MAX_DEPTH} levels`);
+    } else if (!isText && (byte === listEnd || byte === close)) depth--;
+  }
+}
+
+function attempt<Result>(read: () => Result): Result {
   try {
-    json = JSON.parse(gunzipSync(bytes, { maxOutputLength: MAX_BYTES }).toString());
+    return read();
   } catch {
     return refuse("is not compressed JSON of at most 400 MB");
   }
-  return { plain: undefined, ...(contents(json) as object) } as CertificateFile;
+}
+
+/** Reads a certificate file. Throws an Error if it is not one. */
+export function decodeCertificate(bytes: Uint8Array): CertificateFile {
+  const json = attempt(() => gunzipSync(bytes, { maxOutputLength: MAX_BYTES }));
+  assertShallow(json);
+  const read = contents(attempt((): unknown => JSON.parse(json.toString())));
+  return { plain: undefined, ...(read as object) } as CertificateFile;
 }
