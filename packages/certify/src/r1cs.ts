@@ -71,9 +71,10 @@ export function readSystem(file: Buffer): System {
   const [header, body, map] = [parts.get(1), parts.get(2), parts.get(3)];
   if (!header || !body || !map) return damaged("lacks its header, its constraints or its labels");
   if ([4, 5].some((type) => parts.get(type)?.some((byte) => byte !== 0)))
-    return damaged("uses custom gates, which are not constraints");
+    throw new CertifyError("the r1cs file uses custom gates, which are not constraints: no theorem covers them");
   if (header.length !== 64 || header.readUInt32LE(0) !== FIELD_BYTES) return damaged("has a header of another size");
-  if (fieldAt(header, 4) !== P) return damaged("is not over BN254's scalar field");
+  if (fieldAt(header, 4) !== P)
+    throw new CertifyError("the r1cs file is not over BN254's scalar field: compile it with circom's --prime bn128");
   const count = (index: number) => header.readUInt32LE(36 + 4 * index);
   const [wires, outputs, publicInputs, constraints] = [count(0), count(1), count(2), header.readUInt32LE(60)];
   const inputs = publicInputs + count(3);

@@ -23,6 +23,16 @@ describe("the first checker's reader of r1cs files", function () {
       await expectRejected("R1CS_DAMAGED", () => readSystem(file.subarray(0, length)));
   });
 
+  it("says what is wrong with custom gates and with another field, which a second compilation would not mend", async () => {
+    const gates = Buffer.concat([file, Buffer.from([4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])]);
+    gates.writeUInt32LE(4, 8);
+    expect(() => readSystem(gates)).to.throw("custom gates, which are not constraints: no theorem covers them");
+    const field = Buffer.from(file);
+    const prime = field.indexOf(Buffer.from([32, 0, 0, 0])) + 4;
+    field.writeUInt32LE(field.readUInt32LE(prime) + 2, prime);
+    expect(() => readSystem(field)).to.throw("compile it with circom's --prime bn128");
+  });
+
   it("refuses bytes after the end, another format and sections that it does not know", async () => {
     const changed = (at: number, value: number): Buffer => {
       const copy = Buffer.from(file);
