@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -131,7 +131,7 @@ class NodeSqliteConnection implements DatabaseConnection {
     const statement = this.#prepare(sql);
     const reads =
       query.kind === "SelectQueryNode" || query.kind === "RawNode" || ("returning" in query && query.returning);
-    if (reads) return { rows: statement.all(...values).map((row) => ({ ...row }) as R) };
+    if (reads) return { rows: readRows(statement, values) as R[] };
     const { changes } = statement.run(...values);
     return { numAffectedRows: BigInt(changes), rows: [] };
   }
@@ -149,4 +149,20 @@ class NodeSqliteConnection implements DatabaseConnection {
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("results are not streamed");
   }
+}
+
+/** All rows of a query. Reading many of them as arrays takes a third of the time. */
+function readRows(statement: StatementSync, values: SQLInputValue[]): Record<string, unknown>[] {
+  // Node 22.13 cannot read arrays.
+  if (typeof statement.setReturnArrays !== "function") return statement.all(...values).map((row) => ({ ...row }));
+  statement.setReturnArrays(true);
+  const rows = statement.all(...values) as unknown as SQLOutputValue[][];
+  if (rows.length === 0) return [];
+  // Only now: SQLite prepares a statement again when it runs after the schema changed.
+  const names = statement.columns().map(({ name }) => name);
+  return rows.map((row) => {
+    const named: Record<string, unknown> = {};
+    for (let i = 0; i < names.length; i += 1) named[names[i]!] = row[i];
+    return named;
+  });
 }
