@@ -1,17 +1,19 @@
-// `pnpm bench origins`: proving and checking that a note is in a curator's set, proofs of payments in the same run, and following a
-// set of a million notes.
+// `pnpm bench origins`: proving and checking that a note is in a curator's set, proofs of payments in the same run, following a
+// set of a million notes, and a curator of such a set.
 import { dirname } from "node:path";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
+import { MAX_CLAIMS } from "@sotto/origins";
 import type { Origins } from "@sotto/origins/wallet";
 import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { LargeCurator } from "./inputs/large-curator.ts";
 import { LargeSet } from "./inputs/large-set.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
 
 export const about =
-  "proving and checking an origin, the proof of a payment in the same run, and following a large set";
+  "proving and checking an origin, the proof of a payment in the same run, following a large set, and its curator";
 
 const CIRCUITS = ["origin", "payment"] as const;
 /** Each turn makes one proof of each circuit, and checks it several times. */
@@ -20,9 +22,47 @@ const [TURNS, CHECKS] = [15, 5];
 /** Leaves of the large set, how often it is followed from the start, and how many heads come after the first. */
 const [LEAVES, FOLLOWS, UPDATES] = [1_000_000, 5, 5];
 
+/** Restarts of a curator with that many accepted deposits. */
+const RESTARTS = 5;
+/** Rounds of claims, full batches in each, and clients that send them at the same time. */
+const [ROUNDS, BATCHES, CLIENTS] = [5, 16, 4];
+
 export async function run(print: Print): Promise<void> {
   await measureProofs(print);
   await measureFollowing(print);
+  await measureCurator(print);
+}
+
+/** A curator of a large set without claims is restarted. Then several clients send it claims. */
+async function measureCurator(print: Print): Promise<void> {
+  process.stderr.write(`  a curator of ${LEAVES} notes\n`);
+  const curator = await LargeCurator.create(LEAVES, (ROUNDS + 1) * BATCHES * MAX_CLAIMS);
+  const restarts: number[] = [];
+  const rates: number[] = [];
+  try {
+    for (let i = 1; i <= RESTARTS; i += 1) {
+      await curator.stop();
+      process.stderr.write(`  restart ${i} of ${RESTARTS}\n`);
+      const start = performance.now();
+      await curator.start();
+      restarts.push((performance.now() - start) / 1_000);
+    }
+    // The first round is not counted.
+    for (let i = 0; i <= ROUNDS; i += 1) {
+      const batches = await curator.batches(BATCHES);
+      if (i > 0) process.stderr.write(`  claims, round ${i} of ${ROUNDS}\n`);
+      const start = performance.now();
+      const send = async (): Promise<void> => {
+        for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) await curator.send(batch);
+      };
+      await Promise.all(Array.from({ length: CLIENTS }, send));
+      if (i > 0) rates.push((1_000 * BATCHES * MAX_CLAIMS) / (performance.now() - start));
+    }
+  } finally {
+    await curator.stop();
+  }
+  print("origins.rebuild.s", median(restarts), "s");
+  print("origins.claims.perSecond", median(rates), "claims/s");
 }
 
 /** A wallet that has scanned the chain follows a set: first everything, then one head after the other. */
