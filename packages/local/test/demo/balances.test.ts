@@ -50,7 +50,8 @@ describe("demo balances", () => {
     // A transaction is mined while the balances are being read.
     const token = { getFunction: () => async () => mine().then(() => 0n) };
     const chain = { provider, token, transactions, pool: "0x" };
-    const world = { ...chain, payer: party, merchant: party, relayer, sales: [], prepaid: { bought: 0n, spent: 0n } };
+    const nothing = { sales: [], prepaid: { bought: 0n, spent: 0n }, moved: { in: 0n, out: 0n } };
+    const world = { ...chain, payer: party, merchant: party, relayer, ...nothing };
     const found = await readBalances(world as unknown as World);
     const gas = found.find(({ what }) => what === "relayer, ETH spent on gas");
     expect(height).to.be.greaterThan(6);

@@ -13,7 +13,7 @@ const WRITES = [
   [/^\s*insert into prepaid_metered\s/i, "row"],
   [/^\s*update prepaid_metered set state/i, "charge"],
   [/^update "prepaid_metered" set "state"/i, "overdue"],
-  [/^\s*update "?prepaid_metered"? set "?receipt"?.*"?\bbatch"? = coalesce/is, "claim"],
+  [/^\s*update "?prepaid_metered"? set "?receipt"?.*"?\bbatch"? = /is, "claim"],
   [/^\s*update "?prepaid_metered"? set "?receipt/i, "receipt"],
   [/^insert into "?prepaid_swap/i, "swap"],
   [/^update "?prepaid_progress/i, "tick"],
