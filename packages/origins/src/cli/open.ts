@@ -5,7 +5,7 @@ import { showOrigins } from "../client.ts";
 import { parseSetName } from "../core/set.ts";
 import { Origins, type OriginsOptions, type SetKey } from "../wallet.ts";
 
-/** How long a command waits for new heads, ms. */
+/** How long a payment waits for new heads, ms. */
 const MAX_SYNC_MS = 10_000;
 
 /** The two options that name a set. */
@@ -37,8 +37,8 @@ export async function withOrigins<T>(wallet: Wallet, action: (origins: Origins) 
 }
 
 /**
- * Keeps the notes of a command apart, shows origins to servers that ask, and takes new heads first, for which it waits ten seconds at
- * most. It sends no claims: a claim of one payment at the time of the next one would tell that one wallet made both.
+ * Keeps the notes of a command apart, takes new heads, and shows origins to servers that ask, whose payments wait ten seconds at most
+ * for these heads. It sends no claims: a claim of one payment at the time of the next one would tell that one wallet made both.
  */
 export const createAttend =
   (options: OriginsOptions = {}): Attend =>
@@ -47,14 +47,15 @@ export const createAttend =
     // The wallet's command reports what is wrong with the chain, and `origin status` what is wrong with a set.
     const syncing = origins.sets().length === 0 ? undefined : origins.sync({ claims: false }).catch(() => undefined);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const waited = new Promise<void>((resolve) => {
+    const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, MAX_SYNC_MS);
+      timer.unref();
     });
-    if (syncing !== undefined) await Promise.race([syncing, waited]);
-    clearTimeout(timer);
+    const after = syncing && Promise.race([syncing, late]);
     return {
-      attachments: [showOrigins({ origins })],
+      attachments: [showOrigins({ origins, after })],
       async end() {
+        clearTimeout(timer);
         origins.close();
         await syncing;
       },

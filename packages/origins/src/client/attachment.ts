@@ -21,6 +21,8 @@ export interface ShowOriginsOptions {
   readonly missing?: "wait" | "without" | "refuse" | undefined;
   /** Milliseconds that `missing: "wait"` waits: 0 to 600,000. Default: 90,000. */
   readonly waitMs?: number | undefined;
+  /** Payments to servers that ask for a followed set wait for this, such as a sync. It must not reject. Default: they do not wait. */
+  readonly after?: Promise<unknown> | undefined;
 }
 
 const WAIT_MS = 90_000;
@@ -33,7 +35,12 @@ const MAX_WAIT_MS = 600_000;
  *     wrapFetch(fetch, wallet, { ...options, attachments: [showOrigins({ origins })] });
  * @throws OriginClientError INVALID_OPTION
  */
-export function showOrigins({ origins, missing = "without", waitMs = WAIT_MS }: ShowOriginsOptions): PayingAttachment {
+export function showOrigins({
+  origins,
+  missing = "without",
+  waitMs = WAIT_MS,
+  after,
+}: ShowOriginsOptions): PayingAttachment {
   if (!["wait", "without", "refuse"].includes(missing))
     throw new OriginClientError("INVALID_OPTION", 'missing must be "wait", "without" or "refuse"');
   if (!Number.isSafeInteger(waitMs) || waitMs < 0 || waitMs > MAX_WAIT_MS)
@@ -42,7 +49,11 @@ export function showOrigins({ origins, missing = "without", waitMs = WAIT_MS }: 
     name: ORIGINS_FIELD,
     header: ORIGIN_HEADER,
     field: "origin",
-    choose: (asked, wish) => choose(origins, askedOf(origins, asked), missing, { ...wish, waitMs }),
+    async choose(asked, wish) {
+      const sets = askedOf(origins, asked);
+      if (sets.length > 0) await after;
+      return choose(origins, sets, missing, { ...wish, waitMs });
+    },
     show: (asked, payment) => show(origins, askedOf(origins, asked), missing, payment),
   };
 }

@@ -34,7 +34,7 @@ export interface SyncContext {
 export interface SyncedSet {
   /** Whether there is a new head. */
   readonly isTaken: boolean;
-  /** Whether the head that the wallet has now is the newest, and on the chain. */
+  /** Whether the head that the wallet has now is on the chain, and has the root of the newest one that the curator shows. */
   readonly isNewest: boolean;
 }
 
@@ -51,19 +51,21 @@ export async function syncSet(context: SyncContext, key: SetKey, gone: () => voi
   const set: OriginSet = { chainId: Number(chainId), pool, curator: record.curator, name: record.name };
   const last = view?.signed;
   const seen = book.seen(record);
+  const isThere = last !== undefined && (await hasBlock(wallet, last.head));
+  if (last !== undefined && !isThere) gone();
   const heads = await readHeads(access, { set, url: record.url, mirrors: record.mirrors }, last, seen);
   if (heads instanceof Equivocation) return stop(context, key, equivocated(heads), heads.heads);
   if (seen === undefined || headDigest(heads.seen.head) !== headDigest(seen.head))
     await book.putSet({ ...book.set(key)!.record, seen: encodeHead(heads.seen) });
-  const isThere = last !== undefined && (await hasBlock(wallet, last.head));
   // A note may have come since the head was taken. A head whose block is gone convicts nobody.
   if (isThere) await checkOwnChunks(context, key, view!, record.checked);
-  else if (last !== undefined) gone();
   const { next, replacedAt } = heads;
-  if (next === undefined) return { isTaken: false, isNewest: isThere };
-  if (!(await isOnChain(wallet, next))) return { isTaken: false, isNewest: false };
+  // A mirror that holds heads back must not make an old one pass as the newest.
+  const isNewest = ({ head }: SignedHead) => head.maskRoot === heads.seen.head.maskRoot;
+  if (next === undefined || !(await isOnChain(wallet, next)))
+    return { isTaken: false, isNewest: isThere && isNewest(last) };
   await take(context, key, next, replacedAt);
-  return { isTaken: true, isNewest: true };
+  return { isTaken: true, isNewest: isNewest(next) };
 }
 
 /** Whether the chain has the block of a head, with its time. */

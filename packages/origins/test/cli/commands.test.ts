@@ -104,6 +104,29 @@ describe("a command that spends", () => {
     );
   });
 
+  it("delays only payments to servers that ask for a followed set", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n]);
+    (await payers.follow(payer)).close();
+    await payers.curator.acceptNew();
+    let answer: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const slow: typeof fetch = async (input, init) => {
+      await asked;
+      return payers.fetch(input, init);
+    };
+    const attended = await createAttend({ fetch: slow })(payer);
+    const [attachment] = attended.attachments;
+    const setOf = (name: string) => [{ curator: CURATOR, key: payers.set.curator, name, maxAgeMs: 3_600_000 }];
+    assert.equal(await attachment!.choose!(setOf("other"), { waitedMs: 0 }), undefined);
+    const choice = attachment!.choose!(setOf(payers.set.name), { waitedMs: 0 });
+    answer();
+    assert.isTrue((await choice)!.prefer!(payer.notes()[0]!), "the head that came meanwhile counts");
+    await attended.end();
+  });
+
   it("asks nobody if the wallet follows no set", async () => {
     const payers = new Payers();
     const payer = await payers.funded([5_000n, 6_000n]);

@@ -9,7 +9,7 @@ import type { OriginProver } from "../../src/client.ts";
 import { CLAIMS_PATH, MAX_CLAIMS } from "../../src/index.ts";
 import { parseFollowed } from "../../src/wallet/options.ts";
 import type { Origins } from "../../src/wallet.ts";
-import { CURATOR, disk, Payers } from "../support/payer.ts";
+import { CURATOR, disk, MIRROR, Payers } from "../support/payer.ts";
 
 const noteAt = (wallet: Wallet, leaf: number) => wallet.notes().find(({ leafIndex }) => leafIndex === leaf)!;
 const standings = (origins: Origins) =>
@@ -311,6 +311,33 @@ describe("a wallet that follows a curator", function () {
     payers.servers.set(CURATOR, payers.curator.fetch(CURATOR));
     await sync(origins);
     assert.deepEqual(provable(), [true, true]);
+  });
+
+  it("does not take its head for the newest while a mirror holds heads back", async () => {
+    const payers = new Payers();
+    const payer = await payers.funded([5_000n]);
+    const { curator } = payers;
+    await curator.acceptNew();
+    const twin = payers.createCurator({ secret: curator.secret });
+    twin.publish(curator.heads[0]!);
+    payers.servers.set(MIRROR, twin.fetch(MIRROR));
+    const origins = await payers.follow(payer, {}, [MIRROR]);
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), true);
+    payers.minute(15);
+    await curator.sign();
+    await sync(origins);
+    payers.minute(16);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), true, "a newer head has the same root");
+    await payers.funded([6_000n]);
+    await curator.acceptNew();
+    payers.minute(15);
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), false);
+    twin.publish(curator.heads[1]!);
+    twin.publish(curator.heads[2]!);
+    await sync(origins);
+    assert.equal(origins.canProve(noteAt(payer, 0), payers.set), true);
   });
 
   it("shows nothing new with a head whose block is gone", async () => {
