@@ -21,7 +21,7 @@ const WAIT_SECONDS = 120;
 
 const MIX = {
   mix: {
-    help: "spend notes together that are the wallet keeps apart, which takes from some what can be shown of them",
+    help: "spend notes together that the wallet keeps apart, which takes from some what can be shown of them",
   },
 } as const;
 

@@ -14,7 +14,7 @@ export interface CallOptions {
   readonly onProgress: OnProgress | undefined;
   /** Milliseconds before the first retry, doubled for each further one. */
   readonly retryDelayMs: number | undefined;
-  /** Names of the headers of attachments, which the private payment may have. Default: none. */
+  /** Names of the headers of attachments, which private payments may have. Default: none. */
   readonly attached?: readonly string[] | undefined;
 }
 

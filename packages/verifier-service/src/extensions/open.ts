@@ -82,11 +82,12 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
       throw new ServiceError("EXTENSION_INVALID", `the extension ${name} admits payments and does not say so`);
     open.push({ name, running, field: extension.admits?.field });
   }
-  const admitting = open.filter(({ running }) => running.admit !== undefined);
+  const admitting = open.flatMap(({ running, field }) =>
+    running.admit === undefined || field === undefined ? [] : [{ admit: running.admit.bind(running), field }],
+  );
   const policies: PaymentPolicies = {
     async admit(payment, fields) {
-      for (const { running, field } of admitting)
-        if (field !== undefined) await running.admit?.(payment, shownIn(fields, field));
+      for (const { admit, field } of admitting) await admit(payment, shownIn(fields, field));
     },
   };
   return {
