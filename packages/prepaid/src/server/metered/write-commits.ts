@@ -1,5 +1,5 @@
 // Claims and swaps in SQLite, for the thread that writes: the same statements as MeteredStore has for PostgreSQL.
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CommitAnswer, type CommitOrder, type FailedAction, hasWritten } from "../commit-order.ts";
 import { isAhead, type Progress } from "../progress.ts";
 import type { ClaimOutcome, Stored, StoredClaim, StoredSwap, SwapOutcome } from "./store.ts";
@@ -13,9 +13,11 @@ export function commitsIn(database: DatabaseSync): (order: CommitOrder) => Commi
   const isClosed = (keyIds: readonly string[]) => [...new Set(keyIds)].some((id) => closed.get(id) !== undefined);
   const row = "where key_id = ? and nonce = ? and state = 'charged'";
   const find = database.prepare(`select receipt, batch, signatures from prepaid_metered ${row}`);
-  const setReceipt = database.prepare(`update prepaid_metered set receipt = ? ${row} and receipt is null`);
+  const stored = "returning receipt, batch, signatures";
+  const setReceipt = database.prepare(`update prepaid_metered set receipt = ? ${row} and receipt is null ${stored}`);
   const setBatch = database.prepare(`
-    update prepaid_metered set receipt = coalesce(receipt, ?), batch = ?, signatures = ? ${row} and batch is null`);
+    update prepaid_metered set receipt = coalesce(receipt, ?), batch = ?, signatures = ? ${row} and batch is null
+    ${stored}`);
   const token = database.prepare("select 1 from prepaid_token where key_id = ? and nonce = ?");
   const insertToken = database.prepare(
     "insert into prepaid_token (key_id, nonce, holder, returns) values (?, ?, ?, 0)",
@@ -27,12 +29,12 @@ export function commitsIn(database: DatabaseSync): (order: CommitOrder) => Commi
 
   const claim = ({ keyId, nonce, keyIds, receipt, change }: StoredClaim): ClaimOutcome => {
     if (isClosed(keyIds)) return "closed";
-    const { changes } =
+    const written =
       change === undefined
-        ? setReceipt.run(receipt, keyId, nonce)
-        : setBatch.run(receipt, change.batch, change.signatures, keyId, nonce);
-    const found = find.get(keyId, nonce) as Stored | undefined;
-    return found && { ...found, isNew: Number(changes) > 0 };
+        ? setReceipt.get(receipt, keyId, nonce)
+        : setBatch.get(receipt, change.batch, change.signatures, keyId, nonce);
+    const found = (written ?? find.get(keyId, nonce)) as Stored | undefined;
+    return found && { ...found, isNew: written !== undefined };
   };
   const swap = ({ hash, key_id, count, signatures, tokens }: StoredSwap): SwapOutcome => {
     if (isClosed([key_id, ...tokens.map(({ keyId }) => keyId)])) return "closed";
@@ -42,16 +44,28 @@ export function commitsIn(database: DatabaseSync): (order: CommitOrder) => Commi
     insertSwap.run(hash, key_id, count, JSON.stringify(tokens.map(({ keyId }) => keyId)), signatures);
     return "made";
   };
-  const act = (action: StoredClaim | StoredSwap): ClaimOutcome | SwapOutcome | FailedAction => {
-    database.exec("savepoint prepaid_action");
+  const [begin, undo, end] = ["savepoint prepaid_action", "rollback to prepaid_action", "release prepaid_action"].map(
+    (text) => database.prepare(text),
+  ) as [StatementSync, StatementSync, StatementSync];
+  /** Of the writes of a swap, all happen or none. */
+  const wholeSwap = (action: StoredSwap): SwapOutcome => {
+    begin.run();
     try {
-      return "hash" in action ? swap(action) : claim(action);
+      return swap(action);
     } catch (error) {
-      // It fails alone. If the database has undone everything by itself, this throws.
-      database.exec("rollback to prepaid_action");
-      return { failure: error instanceof Error ? error.message : String(error) };
+      // If the database has undone everything by itself, this throws.
+      undo.run();
+      throw error;
     } finally {
-      database.exec("release prepaid_action");
+      end.run();
+    }
+  };
+  /** An action fails alone. A claim is one statement, which SQLite undoes by itself. */
+  const act = (action: StoredClaim | StoredSwap): ClaimOutcome | SwapOutcome | FailedAction => {
+    try {
+      return "hash" in action ? wholeSwap(action) : claim(action);
+    } catch (error) {
+      return { failure: error instanceof Error ? error.message : String(error) };
     }
   };
 
