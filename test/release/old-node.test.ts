@@ -10,8 +10,8 @@ import { Project } from "./support/project.ts";
 
 const SENTENCE = `this is Node ${NODE_20}, but Node 22.13 or newer is needed; install one, or .*npm run.*`;
 
-/** Stands alone, and needs none of what Node 22 has. */
-const OLD = "@sotto/certify";
+/** The one package that also runs with Node 20. */
+const RUNS_ON_20 = "@sotto/certify";
 
 describe(`with Node ${NODE_20}`, function () {
   slow(this, "packages are installed");
@@ -23,7 +23,7 @@ describe(`with Node ${NODE_20}`, function () {
 
   it("every program prints one line with instructions", async () => {
     const programs = (await packages()).flatMap(({ name, manifest }) =>
-      name === OLD ? [] : Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
+      name === RUNS_ON_20 ? [] : Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
     );
     expect(programs).to.have.length.greaterThan(1);
     for (const path of programs) {
@@ -63,7 +63,7 @@ describe(`with Node ${NODE_20}`, function () {
       const { engines } = JSON.parse(
         readFileSync(join(import.meta.dirname, "..", "..", folder, "package.json"), "utf8"),
       );
-      expect(engines).to.deep.equal({ node: name === OLD ? ">=20" : ">=22.13" });
+      expect(engines).to.deep.equal({ node: name === RUNS_ON_20 ? ">=20" : ">=22.13" });
     }
   });
 
@@ -72,7 +72,7 @@ describe(`with Node ${NODE_20}`, function () {
       "free.circom",
       "pragma circom 2.0.0; template Free() { signal input a; signal output b; b <-- a; } component main = Free();",
     );
-    const { status, stdout } = await project.node(join("node_modules", OLD, "dist", "main.js"), "free.circom");
+    const { status, stdout } = await project.node(join("node_modules", RUNS_ON_20, "dist", "main.js"), "free.circom");
     expect(stdout).to.match(/^free\.circom: refuted: main\.b has two values/);
     expect(status).to.equal(1);
   });

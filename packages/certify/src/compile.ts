@@ -20,7 +20,7 @@ interface Circom2 {
 }
 
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
-/** Characters of circom's message in an error. */
+/** An error quotes at most so many characters of circom's message. */
 const MAX_MESSAGE = 2000;
 
 class Exit extends Error {}

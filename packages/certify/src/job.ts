@@ -41,7 +41,7 @@ export type Message =
   | { readonly outcome: Outcome }
   | { readonly error: string; readonly code: CertifyErrorCode };
 
-/** Bytes of an input file. */
+/** An input file may have at most so many bytes. */
 const MAX_FILE = 2 ** 31 - 1;
 /** The search takes this share of what is left, so that it ends before a limit stops the thread. */
 const SEARCH_SHARE = 0.8;

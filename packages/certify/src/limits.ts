@@ -30,14 +30,12 @@ export async function certifyFile(
   });
   /** The outcome before the search. */
   let soFar: Outcome | undefined;
-  const stopped = (limit: string, option: string): Outcome =>
-    soFar ?? {
-      verdict: "unknown",
-      theorem: job.theorem ?? DEFAULT_THEOREM,
-      reason: `the run reached its limit of ${limit}; raise it with ${option}`,
-      open: 0,
-      findings: [],
-    };
+  const stopped = (limit: string, option: string): Outcome => {
+    const why = `reached its limit of ${limit}; raise it with ${option}`;
+    if (soFar?.verdict === "unknown") return { ...soFar, reason: `${soFar.reason}, and the search ${why}` };
+    const theorem = job.theorem ?? DEFAULT_THEOREM;
+    return { verdict: "unknown", theorem, reason: `the run ${why}`, open: 0, findings: [] };
+  };
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Outcome>((resolve, reject) => {

@@ -49,7 +49,7 @@ export type Outcome =
       readonly theorem: Theorem;
       /** Why neither is shown, in one sentence. */
       readonly reason: string;
-      /** Number of outputs or wires that are not shown to be determined; 0 if another reason prevents the proof. */
+      /** How many of the claimed outputs or wires stay open. 0 if the proof fails for another reason, which `reason` names. */
       readonly open: number;
       /** The first open signals, each with its place, the reason and a remedy. */
       readonly findings: readonly Finding[];
@@ -62,7 +62,7 @@ export type Stage = "compile" | "prove" | "check" | "search";
  * Tries to prove a theorem about a circuit. It never says "certified" before the second checker has replayed the certificate.
  * It says "refuted" only of two witnesses that were replayed against the r1cs file.
  * @param onStage is called at each stage; before the search, with the outcome so far
- * @param search limits of a search for two witnesses if a wire stays open, read when it starts. Default: no search
+ * @param search limits of a search for two witnesses if a claimed wire stays open, read when it starts. Default: no search
  * @throws CertifyError R1CS_DAMAGED
  */
 export function certify(
@@ -108,7 +108,7 @@ export function certify(
     if (search === undefined) return unknown(reason, open.length, findings);
     onStage?.("search", unknown(reason, open.length, findings));
     const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem === "strong", open, search());
-    if (found === undefined) return unknown(`${reason}, and no two witnesses were found`, open.length, findings);
+    if (typeof found === "string") return unknown(`${reason}, ${found}`, open.length, findings);
     const explanation = explain([found.wire]);
     return {
       verdict: "refuted",

@@ -61,7 +61,7 @@ template Bits(n) {
 }
 component main = Bits(8);`;
 
-/** The sum of two Edwards points, whose denominators are not 0 only for points of the curve. */
+/** The sum of two Edwards points. Its denominators are never 0, but the rules show that for points of the curve only. */
 const sum = (checked: boolean) => `${HEAD}
 include "circomlib/circuits/babyjub.circom";
 template Sum() {
@@ -100,12 +100,27 @@ async function freeWires(text: string): Promise<number> {
 
 describe("certificates of other circuits", function () {
   slow(this, "small circuits are compiled");
-  const cases = { division, selection, hash, bits, sum, wide };
+  const cases = { division, selection, hash, bits, wide };
   for (const [name, circuit] of Object.entries(cases))
     it(`${name}: refuses the mistake and certifies the circuit without it`, async () => {
       expect(await freeWires(circuit(false))).to.be.above(0);
       expect(await freeWires(circuit(true))).to.equal(0);
     });
+});
+
+describe("circomlib's BabyAdd", function () {
+  slow(this, "small circuits are compiled");
+
+  it("is certified for points of the curve; for other inputs, the rules do not reach it", async () => {
+    expect(await freeWires(sum(true))).to.equal(0);
+    expect(await freeWires(sum(false))).to.be.above(0);
+  });
+
+  it("is determined for all inputs: neither d nor a d is a square", () => {
+    const [a, d] = [168700n, 168696n];
+    expect([squareRoot(d), squareRoot(a * d)]).to.deep.equal([undefined, undefined]);
+    expect(squareRoot(a), "a is a square (control)").not.to.equal(undefined);
+  });
 });
 
 describe("certificates: a public signal that is a result", () => {

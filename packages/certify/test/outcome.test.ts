@@ -129,13 +129,16 @@ describe("refutation of any circuit", function () {
         const circuit = await compile(text, level);
         for (const theorem of ["outputs", "wires", "strong"] as const) {
           const { signal, values, given, witnesses } = refuted(circuit, theorem);
-          expect(checkRefutation(circuit.r1cs, witnesses, [], [1])).to.equal(undefined);
+          const same = theorem === "strong" ? [] : inputWires(parseR1cs(circuit.r1cs, "the file"));
+          expect(checkRefutation(circuit.r1cs, witnesses, same, [1])).to.equal(undefined);
           expect(values[0]).to.not.equal(values[1]);
           expect(signal).to.match(/^main\./);
           if (theorem === "strong") expect(given).to.deep.equal([]);
           else expect(given.map((one) => one.signal)).to.include("main.b");
         }
       }
+    const stopped = certify(await compile(division(false)), "outputs", undefined, () => ({ steps: 1 }));
+    expect(stopped).to.have.property("reason").that.includes("the search for two witnesses reached its limits");
     expect(refuted(await compile(IS_ZERO), "wires").signal).to.equal("main.inv");
     expect(refuted(await compile(IS_ZERO), "strong").signal).to.equal("main.out");
   });

@@ -60,7 +60,7 @@ function settings({ state, port, chain, set, hasTraffic }: ServiceOptions): Reco
     SOTTO_QUOTAS_BEYOND_BUDGET: "allow",
     SOTTO_APPEND_AFTER_MS: hasTraffic ? String(APPEND_AFTER_MS) : "0",
     SOTTO_VERIFY_WORKERS: "1",
-    // Without recipients, it mirrors the heads, and no payment has to show the set.
+    // With an empty list of recipients, it only mirrors the heads.
     SOTTO_ORIGINS: JSON.stringify([{ ...set, recipients: [] }]),
     SOTTO_PHONE_REGISTRY: "on",
     SOTTO_PHONE_STORE: `sqlite:${state.path("phone.sqlite")}`,

@@ -168,7 +168,7 @@ async function run(order: TrafficOrder): Promise<void> {
       due--;
       try {
         await fund(payer, order);
-        await payer.origins?.sync();
+        await payer.origins?.sync({ claims: false });
         await request(payer, order, paid + failed);
         paid++;
         times.push(Date.now());

@@ -3,6 +3,8 @@ import { inputWires, type Proof } from "../theorem.ts";
 import { refute, type SearchLimits } from "./refute.ts";
 import { checkRefutation } from "./replay.ts";
 
+const NONE = "and no two witnesses were found";
+
 /** The two files of a proof. */
 export interface Files {
   readonly shipped: Buffer;
@@ -24,6 +26,7 @@ export interface Carried {
  * that the plain one has, so the search is about the plain one, and the replay about both.
  * @param onlyPublic whether only the public inputs are given
  * @param open wires of the plain circuit
+ * @returns the witnesses, or why there are none, to end a sentence
  */
 export function searchWitnesses(
   { shipped, plain }: Files,
@@ -31,20 +34,22 @@ export function searchWitnesses(
   onlyPublic: boolean,
   open: readonly number[],
   limits: SearchLimits,
-): Carried | undefined {
+): Carried | string {
   const { outputs, publicInputs, inputs, labels } = proof.plain;
   const all = inputWires(proof.plain);
   // Two witnesses could differ in an input that is not a wire.
-  if (!onlyPublic && new Set(all.map((wire) => labels[wire])).size < inputs) return undefined;
+  if (!onlyPublic && new Set(all.map((wire) => labels[wire])).size < inputs)
+    return "and witnesses cannot be searched without a wire for each input";
   const given = onlyPublic ? all.filter((wire) => wire <= outputs + publicInputs) : all;
   const found = refute({ file: plain, system: proof.plain, given, targets: open, limits });
-  if (found.verdict === "unknown") return undefined;
+  if (found.verdict === "unknown")
+    return found.reason === "limit" ? "and the search for two witnesses reached its limits" : NONE;
   const map = [...proof.bridge.map];
   const carry = (witness: readonly bigint[]) => map.map((wire) => witness[wire] as bigint);
   const witnesses = [carry(found.witnesses[0]), carry(found.witnesses[1])] as const;
   const [isGiven, isOpen] = [new Set(given), new Set(open)];
   const wiresIn = (set: ReadonlySet<number>) => [...map.keys()].filter((wire) => set.has(map[wire] as number));
-  if (checkRefutation(shipped, witnesses, wiresIn(isGiven), wiresIn(isOpen)) !== undefined) return undefined;
+  if (checkRefutation(shipped, witnesses, wiresIn(isGiven), wiresIn(isOpen)) !== undefined) return NONE;
   const { wire, values } = found.differences[0] as (typeof found.differences)[number];
   return { witnesses, wire, values, given: given.map((one) => [one, found.witnesses[0][one] as bigint]) };
 }

@@ -10,9 +10,9 @@ import type { Choice, Chooser, Solver } from "./solver.ts";
 export interface SearchLimits {
   /** Wall-clock time, ms. Default: 20,000. */
   readonly milliseconds?: number;
-  /** Constraints visited and products of eliminations. Default: 50 million. */
+  /** At most so many visits of a constraint and products of an elimination. Default: 50 million. */
   readonly steps?: number;
-  /** Size of the process's heap at which the search stops, MB. Default: 2,000. */
+  /** Size of this thread's heap at which the search stops, MB. Default: 2,000. */
   readonly megabytes?: number;
 }
 

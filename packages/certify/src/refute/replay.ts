@@ -1,6 +1,6 @@
 /**
- * Checks two witnesses against an .r1cs file. It shares no code with the search, and reads the file itself: a verdict
- * "refuted" rests on this file alone.
+ * Checks two witnesses against an .r1cs file. It shares no code with the search, and reads the file itself. Its caller says which
+ * wires are given, and which must differ: apart from that, a verdict "refuted" rests on this file.
  */
 
 const number = (bytes: Uint8Array): bigint =>

@@ -412,9 +412,9 @@ export class Solver {
   }
 
   /**
-   * Searches until every variable that matters has a value. Returns false if there is no solution below the choices, or
-   * a limit is reached.
-   * @param isOver whether a limit is reached
+   * Searches until every variable that matters has a value.
+   * @param isOver says whether to stop
+   * @returns false if no choice leads to a solution, or `isOver` said stop
    */
   search(choose: Chooser, conflicts: number, isOver: () => boolean): boolean {
     const stack: { choices: readonly Choice[]; next: number; mark: number }[] = [];

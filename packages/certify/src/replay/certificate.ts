@@ -25,7 +25,7 @@ export interface CertificateFile {
 }
 
 const FORMAT = "sotto-certificate-1";
-/** Bytes of a certificate after decompression. */
+/** A certificate may have at most so many bytes once it is decompressed. */
 const MAX_BYTES = 400 * 2 ** 20;
 /** Levels of lists and objects. JSON.parse takes memory for each that no limit of Node counts. */
 const MAX_DEPTH = 10;

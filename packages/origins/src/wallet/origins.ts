@@ -199,7 +199,7 @@ export class Origins {
   }
 
   /**
-   * Syncs in the background from now on, about once a minute.
+   * Syncs in the background from now on, every one to two minutes.
    * @param onProblem called with what fails; default: it is in `status` only
    */
   start(onProblem: (error: unknown) => void = () => undefined): void {
