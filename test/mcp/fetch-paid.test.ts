@@ -208,7 +208,7 @@ describe("fetch_paid", function () {
       wallet: async (action) => {
         users += 1;
         try {
-          return await action(wallet, []);
+          return await action(wallet, async () => []);
         } finally {
           users -= 1;
         }

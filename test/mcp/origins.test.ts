@@ -103,7 +103,7 @@ describe("origins: what an agent sees of the money's origins", function () {
     const following = await Origins.open(wallet);
     await following.follow({ curator: curator.curator, name: curator.name, url: site.url, minimumCrowd: 0 });
     const paying = await openAgent(world, wallet, {
-      wallet: (action) => action(wallet, [showOrigins({ origins: following })]),
+      wallet: (action) => action(wallet, async () => [showOrigins({ origins: following })]),
     });
     const pay = async (url: string) => {
       const { result, report, text } = await call(paying, "fetch_paid", { url });

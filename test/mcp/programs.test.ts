@@ -122,8 +122,10 @@ describe("sotto-mcp", function () {
     });
     after(() => curator.close());
 
-    it("takes new heads of the set when a tool is called, as the commands do", async () => {
+    it("asks for new heads of the set when a tool may spend, and not before", async () => {
       const { client } = await start();
+      await call(client, "balance");
+      expect(asked).to.deep.equal([]);
       expect((await call(client, "fetch_paid", { url: `${server.url}/followed` })).text).to.include("sold /followed");
       await client.close();
       expect(asked).to.include("GET /head.json");

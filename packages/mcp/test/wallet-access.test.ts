@@ -44,7 +44,7 @@ describe("a shared wallet", () => {
     await shared.close();
   });
 
-  it("is attended to from the first call until it is closed, but not while the server searches", async () => {
+  it("is attended to from the first call that spends until it is closed", async () => {
     const events: string[] = [];
     const wallet = { close: async () => void events.push("close") } as unknown as Wallet;
     const attachment = { name: "origins", header: "x-origins", show: async () => undefined };
@@ -59,12 +59,14 @@ describe("a shared wallet", () => {
     const { signal } = new AbortController();
     await shared.whileIdle(async () => void events.push("search"), signal);
     expect(events).to.deep.equal(["search"]);
-    const use = () => shared.use(async (_, attachments) => attachments.map(({ name }) => name), signal);
+    await shared.use(async () => void events.push("read"), signal);
+    expect(events).to.deep.equal(["search", "read"]);
+    const use = () => shared.use(async (_, attend) => (await attend()).map(({ name }) => name), signal);
     expect(String(await anyRejection(use()))).to.include("damaged");
     fails = false;
     expect(await Promise.all([use(), use()])).to.deep.equal([["origins"], ["origins"]]);
     await shared.close();
-    expect(events).to.deep.equal(["search", "attend", "attend", "end", "close"]);
+    expect(events).to.deep.equal(["search", "read", "attend", "attend", "end", "close"]);
   });
 
   it("is closed even if what attends to it fails at its end", async () => {
@@ -77,7 +79,7 @@ describe("a shared wallet", () => {
       (error) => errors.push(error),
       async () => ({ attachments: [], end: () => Promise.reject(failure) }),
     );
-    await shared.use(async () => undefined, new AbortController().signal);
+    await shared.use((_, attend) => attend(), new AbortController().signal);
     await shared.close();
     expect([errors, closed]).to.deep.equal([[failure], ["close"]]);
   });

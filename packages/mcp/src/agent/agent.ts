@@ -79,7 +79,7 @@ export function parseAgent(options: AgentOptions): Agent {
   const currentLimits = () => limitsOf(typeof limits === "function" ? limits() : limits, token);
   currentLimits();
   return {
-    use: typeof wallet === "function" ? wallet : (action) => action(wallet, []),
+    use: typeof wallet === "function" ? wallet : (action) => action(wallet, async () => []),
     token,
     chainId,
     service: urlOf("service", service),

@@ -2,19 +2,22 @@ import type { Attend, Attended } from "@sotto/cli-kit/home";
 import type { PayingAttachment } from "@sotto/client";
 import { unlessAborted, type Wallet } from "@sotto/wallet";
 
+/** Attends to the wallet before it spends, once as long as it is open. @returns what the program shows beside its payments */
+export type AttendNow = () => Promise<readonly PayingAttachment[]>;
+
 /**
- * Runs `action` with the open wallet, and with what the program shows beside its payments.
+ * Runs `action` with the open wallet.
  * @param signal ends the wait until the wallet is open; from then on, the action has to watch it
  */
 export type WalletAccess = <T>(
-  action: (wallet: Wallet, attachments: readonly PayingAttachment[]) => Promise<T>,
+  action: (wallet: Wallet, attend: AttendNow) => Promise<T>,
   signal: AbortSignal,
 ) => Promise<T>;
 
 /** A wallet that is open or opens. */
 interface Opened {
   readonly wallet: Promise<Wallet>;
-  /** Since the first call that may spend. */
+  /** Since the first call that spends. */
   attended?: Promise<Attended> | undefined;
 }
 
@@ -42,7 +45,7 @@ export class SharedWallet {
    * @param open opens the wallet; its signal aborts once no call waits for the wallet any more
    * @param idleMs milliseconds without a user after which the wallet is closed
    * @param onError called if the wallet cannot be closed
-   * @param attend attends to the wallet from the first call until it is closed; default: nothing does
+   * @param attend attends to the wallet from the first call that spends until it is closed; default: nothing does
    */
   constructor(
     open: (signal: AbortSignal) => Promise<Wallet>,
@@ -59,9 +62,9 @@ export class SharedWallet {
   /** Runs an action with the open wallet, and opens it first if necessary. */
   readonly use: WalletAccess = (action, signal) => {
     this.#idle?.abort();
-    return this.#use(async (wallet, opened) => {
-      const { attachments } = await unlessAborted(this.#attendTo(wallet, opened), signal);
-      return action(wallet, attachments);
+    return this.#use((wallet, opened) => {
+      const attend = async () => (await unlessAborted(this.#attendTo(wallet, opened), signal)).attachments;
+      return action(wallet, attend);
     }, signal);
   };
 

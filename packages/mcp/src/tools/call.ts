@@ -1,8 +1,9 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { PayingAttachment, PurchaseProgress, PurchaseStage } from "@sotto/client";
+import type { PurchaseProgress, PurchaseStage } from "@sotto/client";
 import type { Wallet } from "@sotto/wallet";
 import type { Agent } from "../agent/agent.ts";
 import { askPerson, type Extra } from "../agent/approval.ts";
+import type { AttendNow } from "../agent/wallet-access.ts";
 import { AgentError } from "../errors.ts";
 
 /** Order of the stages of a payment, for progress notifications. */
@@ -86,14 +87,14 @@ export class PayingCall {
    * @throws AgentError APPROVAL_*; what the attempt throws, for which `onFailure` may return a result instead
    */
   async withWallet<T>(
-    attempt: (wallet: Wallet, attachments: readonly PayingAttachment[]) => Promise<T>,
+    attempt: (wallet: Wallet, attend: AttendNow) => Promise<T>,
     onFailure: (wallet: Wallet, error: unknown) => Promise<T>,
   ): Promise<T> {
     for (;;) {
       try {
         return await this.#agent.use(
-          (wallet, attachments) =>
-            attempt(wallet, attachments).catch((error: unknown) => {
+          (wallet, attend) =>
+            attempt(wallet, attend).catch((error: unknown) => {
               if (error instanceof ApprovalNeeded) throw error;
               return onFailure(wallet, error);
             }),

@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import {
-  assertSpendable,
-  type Offer,
-  type PayingAttachment,
-  privatePayment,
-  quotePayment,
-  wrapFetch,
-} from "@sotto/client";
+import { assertSpendable, type Offer, privatePayment, quotePayment, wrapFetch } from "@sotto/client";
 import { mpp } from "@sotto/mpp/client";
 import { ORIGIN_HEADER, shownSets } from "@sotto/origins/client";
 import { Origins } from "@sotto/origins/wallet";
@@ -22,6 +15,7 @@ import { limitsLeft, spendingLimits } from "../agent/limits.ts";
 import type { Once } from "../agent/once.ts";
 import { REVEALED, type Revealed, toChain, toMerchant, toRegistry, toService } from "../agent/revealed.ts";
 import { AMOUNT, amountOf, inWords } from "../agent/token.ts";
+import type { AttendNow } from "../agent/wallet-access.ts";
 import { AgentError } from "../errors.ts";
 import { parseTarget } from "../network/guard.ts";
 import { strictArguments } from "../strict-arguments.ts";
@@ -103,10 +97,10 @@ async function fetchPaid(mcp: McpServer, agent: Agent, args: FetchArguments, ext
   try {
     const url = parseTarget(args.url);
     return await call.withWallet(
-      (wallet, attachments) =>
+      (wallet, attend) =>
         args.quote_only === true
           ? quote(agent, wallet, url, args, call, state)
-          : pay(agent, wallet, attachments, url, args, call, state),
+          : pay(agent, wallet, attend, url, args, call, state),
       (wallet, error) => failed(agent, wallet, url, call, state, error),
     );
   } catch (error) {
@@ -130,7 +124,7 @@ interface State {
 async function pay(
   agent: Agent,
   wallet: Wallet,
-  attachments: readonly PayingAttachment[],
+  attend: AttendNow,
   url: URL,
   args: FetchArguments,
   call: PayingCall,
@@ -156,7 +150,7 @@ async function pay(
     maxByHost: limits.hosts,
     tool: spending.tool,
     merge: true,
-    attachments,
+    attachments: await attend(),
     // Spends the tokens that the owner bought with `sotto prepaid buy`.
     methods: [
       prepaid({ maxPerHost: limits.perDay, mirrors: [service], buy: false, fetch: sendToken }),

@@ -68,7 +68,8 @@ async function pay(
   const state: State = { asked: false };
   try {
     return await call.withWallet(
-      async (wallet) => {
+      async (wallet, attend) => {
+        await attend();
         const { wallet: recipient, txSignature, amount } = await send(agent, wallet, registry, args, call, state);
         call.paid = { amount, transaction: txSignature };
         return report(agent, wallet, registry, call, state, { outcome: "paid", recipient });
