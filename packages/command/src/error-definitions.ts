@@ -469,11 +469,7 @@ export const SCRIPT_ERRORS = {
     cause: "The scanner has a bug, or the chain does not show a note.",
   },
   SERVER_FAILED: {
-    means: "A resource server of the demo failed without a code.",
-    cause: "A port is in use, or the build is old; the output is above the message.",
-  },
-  SERVICE_FAILED: {
-    means: "The demo's service failed without a code.",
+    means: "A server of the demo (service, curator or resource server) failed without a code.",
     cause: "A port is in use, or the build is old; the output is above the message.",
   },
 

@@ -2,7 +2,7 @@
 export class Names {
   readonly #names = new Map<string, string>();
 
-  /** @param length of the value, which the name says too */
+  /** @param length its length, which becomes a part of the name */
   of(value: string, length = value.length): string {
     const name = this.#names.get(value) ?? `random ${this.#names.size + 1} of ${length}`;
     this.#names.set(value, name);

@@ -18,7 +18,7 @@ export async function startServiceChild(environment: Record<string, string>): Pr
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const message = await new Promise<ServiceMessage>((resolve) => {
     child.once("message", resolve);
-    void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
+    void closed.then(() => resolve({ error: { code: "SERVER_FAILED", message: "it ended while it started" } }));
   });
   // The service must not keep a run alive that ends without close(); it exits with the run.
   child.unref();
