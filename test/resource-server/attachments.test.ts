@@ -35,6 +35,9 @@ const memo = (changes: Partial<OpenAttachment> = {}): PaymentAttachment => ({
   }),
 });
 
+/** The names of a second attachment. */
+const other = { name: "note", field: "note", headers: ["X-Payment-Note"] };
+
 describe("what payers show beside a private payment", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
@@ -102,13 +105,42 @@ describe("what payers show beside a private payment", function () {
     });
   });
 
-  it("is served without it if reading fails or does not end, and a 402 leaves out what cannot be asked for", async () => {
-    const events: PaywallEvent[] = [];
-    const never = new Promise<never>(() => undefined);
+  it("is asked for in the same words in each 402, which are made once", async () => {
+    let calls = 0;
+    const asks = () => {
+      calls += 1;
+      return { max: calls };
+    };
+    const paywall = await openPaywall(world, { attachments: [memo({ asks })] });
+    for (let request = 0; request < 3; request += 1) {
+      const asked = await paywall.decide({ method: "GET", target: "/paid/a", header: () => [] });
+      expect((asked as { body: { payment: object } }).body.payment).to.deep.include({ memo: { max: 1 } });
+    }
+    expect(calls).to.equal(1);
+    await paywall.close();
+  });
+
+  it("prevents the paywall from opening if a 402 cannot ask for it", async () => {
     const asks = () => {
       throw new Error("unable");
     };
-    const attachments = [memo({ read: () => never, asks })];
+    let closed = 0;
+    const close = async () => {
+      closed += 1;
+    };
+    for (const wrong of [asks, () => ({ text: "x".repeat(1_000_000) })]) {
+      const options = paywallOptions(world, {
+        attachments: [memo({ close }), { ...memo({ asks: wrong, close }), ...other }],
+      });
+      await expectRejected("INVALID_OPTION", () => createPaywall(options));
+    }
+    expect(closed, "nothing stays open").to.equal(4);
+  });
+
+  it("is served without it if reading fails or does not end", async () => {
+    const events: PaywallEvent[] = [];
+    const never = new Promise<never>(() => undefined);
+    const attachments = [memo({ read: () => never })];
     const paywall = await openPaywall(world, { attachments, onEvent: (event) => void events.push(event) });
     const { bundle, ...settled } = await pay(world);
     const headers = new Map(Object.entries(showing(headerOf({ bundle, ...settled }))));
@@ -117,13 +149,10 @@ describe("what payers show beside a private payment", function () {
       target: "/paid/a",
       header: (name: string) => [shown.get(name) ?? []].flat(),
     });
-    const asked = await paywall.decide(request(new Map()));
-    expect(asked).to.have.property("kind", "refused");
-    expect((asked as { body: { payment: object } }).body.payment).not.to.have.property("memo");
     const decision = await paywall.decide(request(headers));
     expect(decision.kind).to.equal("paid");
     if (decision.kind === "paid") await decision.finish(200);
-    expect(events.filter(({ event }) => event === "trouble")).to.have.length(2);
+    expect(events.filter(({ event }) => event === "trouble")).to.have.length(1);
     await paywall.close();
   });
 

@@ -24,7 +24,10 @@ export interface PaymentAttachment {
 export interface OpenAttachment {
   /** The field's value if nothing was shown, and if what was shown could not be read. */
   readonly nothing: unknown;
-  /** What a 402 asks for: JSON as `parseOffers` of @sotto/protocol accepts it, the same for all payers. Undefined asks for nothing. */
+  /**
+   * What each 402 asks for: JSON as `parseOffers` of @sotto/protocol accepts it. Called once, when the paywall opens. Undefined asks for
+   * nothing.
+   */
   asks(): object | undefined;
   /**
    * Reads what is shown beside a private payment that passed every check. If it throws, or takes more than 5 s, the request is

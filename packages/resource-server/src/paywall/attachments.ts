@@ -1,12 +1,12 @@
 // The attachments of the option, opened.
 import { delay } from "@sotto/chain";
-import { parseOffers } from "@sotto/protocol";
+import { parseOffers, quoted } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
 import type { AttachmentCore, OpenAttachment, PaymentAttachment } from "./attachment.ts";
 import type { PaymentMethod } from "./method.ts";
 import { PRIVATE_METHOD } from "./methods.ts";
-import type { NamedOffer } from "./offers.ts";
+import { parsePayment } from "./offers.ts";
 import type { PaidProof, PaymentAttachments } from "./types.ts";
 
 /** Maximum time to read one attachment, ms. The response waits for it. */
@@ -83,20 +83,19 @@ interface Opened extends Pick<PaymentAttachment, "name" | "field"> {
 
 /** The opened attachments of a paywall. */
 export class Attachments {
-  readonly #opened: readonly Opened[];
+  readonly #opened: Opened[] = [];
   readonly #report: AttachmentCore["report"];
+  readonly #asked: Record<string, unknown> = {};
 
-  private constructor(opened: readonly Opened[], report: AttachmentCore["report"]) {
-    this.#opened = opened;
+  private constructor(report: AttachmentCore["report"]) {
     this.#report = report;
   }
 
   /** @throws PaywallError INVALID_OPTION, the errors of the attachments; then none of them stays open */
   static async open(attachments: readonly PaymentAttachment[], core: AttachmentCore): Promise<Attachments> {
-    const opened: Opened[] = [];
-    const all = new Attachments(opened, core.report);
+    const all = new Attachments(core.report);
     try {
-      for (const { name, field, open } of attachments) opened.push({ name, field, open: await open(core) });
+      for (const { name, field, open } of attachments) all.#add(name, field, await open(core));
     } catch (error) {
       await all.close();
       throw error;
@@ -104,17 +103,22 @@ export class Attachments {
     return all;
   }
 
-  /** What a 402 asks for. An attachment that throws is left out. */
-  get offers(): readonly NamedOffer[] {
-    return this.#opened.flatMap(({ name, open }) => {
-      try {
-        const payment = open.asks();
-        return payment === undefined ? [] : [{ name, offer: { payment } }];
-      } catch (error) {
-        this.#report({ event: "trouble", reason: "OFFER_FAILED", error });
-        return [];
-      }
-    });
+  #add(name: string, field: string, open: OpenAttachment): void {
+    this.#opened.push({ name, field, open });
+    try {
+      const asked = open.asks();
+      if (asked !== undefined) this.#asked[name] = parsePayment(name, asked);
+    } catch (cause) {
+      throw invalidOption(
+        `the attachment ${name} asks for nothing that a 402 can have: ${quoted(String(cause))}`,
+        cause,
+      );
+    }
+  }
+
+  /** What each 402 asks for, by the attachments' names. */
+  get asked(): Readonly<Record<string, unknown>> {
+    return this.#asked;
   }
 
   /** The payment with what is shown beside it. Never rejects: no attachment takes away what was paid for. */

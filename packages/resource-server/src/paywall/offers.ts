@@ -27,7 +27,7 @@ function parseHeaders(headers: OfferHeaders, authenticate: readonly string[]): R
 }
 
 /** The offer as clients will read it. @throws TypeError if they would ignore it */
-function parsePayment(name: string, payment: object): unknown {
+export function parsePayment(name: string, payment: object): unknown {
   const body: unknown = JSON.parse(JSON.stringify({ payment: { [name]: payment } }));
   const offer = parseOffers(body).get(name);
   if (offer === undefined) throw new TypeError(`the offer of ${name} is too large, or has keys that clients refuse`);
@@ -46,13 +46,19 @@ const adaptsLast = (a: NamedOffer, b: NamedOffer): number =>
 
 /**
  * The 402 with the paywall's own offer and those of methods.
+ * @param asked what attachments ask for, by their names
  * @param onInvalid gets the error of an offer that is invalid or too long, and is left out
  */
-export function challengeOf(own: Offer, others: readonly NamedOffer[], onInvalid: (error: unknown) => void): Refused {
+export function challengeOf(
+  own: Offer,
+  others: readonly NamedOffer[],
+  asked: Readonly<Record<string, unknown>>,
+  onInvalid: (error: unknown) => void,
+): Refused {
   const { authenticate = [], body: ownBody = {} } = own;
   let { headers, body } = challenge({});
   headers = { ...headers, "www-authenticate": authenticate.join(", ") };
-  const payments: Record<string, unknown> = {};
+  const payments: Record<string, unknown> = { ...asked };
   let bytes = 0;
   for (const { name, offer } of [...others].sort(adaptsLast))
     try {

@@ -253,9 +253,10 @@ export class CorePaywall implements Paywall {
       if (error instanceof responses.Refusal) return error.answer;
       throw error;
     }
-    const offers = [...(await this.#offers(request, terms)), ...this.#attachments.offers];
+    const offers = await this.#offers(request, terms);
     report({ event: "challenged" });
-    const answer = { ...challengeOf(own, offers, this.#onInvalid), contentType: contentTypeOf(offers, request) };
+    const { asked } = this.#attachments;
+    const answer = { ...challengeOf(own, offers, asked, this.#onInvalid), contentType: contentTypeOf(offers, request) };
     if (config.page === undefined || !isNavigation(request)) return answer;
     return responses.withPage(
       answer,
@@ -295,7 +296,7 @@ export class CorePaywall implements Paywall {
   ): Promise<responses.Refused> {
     const offers = await this.#offers(request, terms);
     const only = offers.map(({ name, offer: { authenticate } }) => ({ name, offer: { authenticate } }));
-    const { "www-authenticate": challenges = "" } = challengeOf({}, only, this.#onInvalid).headers;
+    const { "www-authenticate": challenges = "" } = challengeOf({}, only, {}, this.#onInvalid).headers;
     if (challenges === "") return refusal;
     return { ...refusal, headers: { ...refusal.headers, "www-authenticate": challenges } };
   }
