@@ -1,6 +1,7 @@
 import { A, EDWARDS_A, EDWARDS_D, meetsOrder, multiplesOf, type Range } from "./curve.ts";
 import { inverse, mod, P } from "./field.ts";
 import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf, ratio, scaled } from "./form.ts";
+import { nonsquares } from "./nonsquare.ts";
 import type { Normalized } from "./normalize.ts";
 import type { Fact, Point, Product } from "./steps.ts";
 
@@ -73,6 +74,13 @@ export class Facts {
     this.#scanBabyChecks();
     for (let point = this.#queue.shift(); point !== undefined; point = this.#queue.shift()) this.#extend(point);
     this.#scanEdwards();
+    this.scanDivisors();
+  }
+
+  /** Finds divisors that are not 0 although no lemma about points says so. This holds over any prime field. */
+  scanDivisors(): void {
+    for (const fact of nonsquares(this.#system, (divisor) => this.nonzero(divisor) !== undefined))
+      this.#addNonzero(fact.form, this.#add(fact));
   }
 
   #add(fact: Fact): number {

@@ -75,7 +75,21 @@ export type Fact =
       tau: Product;
       forms: readonly [Form, Form];
     }
-  | { rule: "completed"; complete: number; delta: Product; x: Product; y: Product };
+  | { rule: "completed"; complete: number; delta: Product; x: Product; y: Product }
+  /**
+   * Constraint `by` is form X = N, and form + e w N = c - k w^2 once each definition's wire has the value that its constraint
+   * gives it. w is the product of `root`. c / k has no root, or k is 0 and c is not.
+   */
+  | {
+      rule: "nonsquare";
+      by: number;
+      form: Form;
+      root: readonly Form[];
+      c: bigint;
+      k: bigint;
+      e: bigint;
+      definitions: readonly { readonly by: number; readonly wire: number }[];
+    };
 
 /** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
 export type Determination =

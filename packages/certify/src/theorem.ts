@@ -201,6 +201,8 @@ function premises(fact: Fact): { facts: number[]; constraints: number[] } {
       };
     case "completed":
       return { facts: [fact.complete], constraints: [fact.delta.by, fact.x.by, fact.y.by] };
+    case "nonsquare":
+      return { facts: [], constraints: [fact.by, ...fact.definitions.map(({ by }) => by)] };
   }
 }
 

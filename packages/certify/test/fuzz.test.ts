@@ -3,11 +3,13 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { systemOf } from "../src/r1cs.ts";
-import { type Circuit, type Constraint, randomCircuit, range } from "./random-circuit.ts";
+import { randomAddition } from "./random-addition.ts";
+import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { smallFieldRules } from "./small-field.ts";
 import { solutions } from "./solutions.ts";
 
 const SYSTEMS = fuzzSize(6_000, 300_000);
+const ADDITIONS = fuzzSize(2_000, 200_000);
 const rules = await smallFieldRules();
 
 /** What the first checker says about a circuit over the small field. */
@@ -15,6 +17,7 @@ function check({ given, results, wires, constraints }: Circuit) {
   const normalized = new rules.Normalized(systemOf(wires, given + results, constraints));
   const facts = new rules.Facts(normalized);
   facts.scanConstraints();
+  facts.scanDivisors();
   const determined = new rules.Determined(normalized, facts, range(1, given), range(1 + given, results));
   return {
     normalized,
@@ -86,6 +89,31 @@ describe("rules of the certificate over a field of 5, against all assignments", 
     // Systems on which no rule worked would show nothing.
     for (const rule of ["linear", "bits", "one_hot", "case", "system"])
       expect(used.get(rule), rule).to.be.above(SYSTEMS / 500);
+  });
+
+  it("claim no divisor nonzero that is 0 in an assignment, in random additions by Edwards' formulas", () => {
+    const random = new Random("additions");
+    const used = new Map<string, number>();
+    for (let i = 0; i < ADDITIONS; i++) {
+      const circuit = randomAddition(random);
+      const { facts, given, known } = check(circuit);
+      const all = solutions(circuit);
+      expect(free(all, given, known), `addition ${i}`).to.deep.equal([]);
+      for (const fact of facts.steps) {
+        if (fact.rule !== "nonsquare") continue;
+        const { constant, wires, coefficients } = fact.form;
+        const value = (values: Uint8Array) =>
+          wires.reduce((sum, wire, j) => sum + Number(coefficients[j]) * (values[wire] as number), Number(constant));
+        expect(
+          all.some((values) => value(values) % SMALL === 0),
+          `addition ${i}`,
+        ).to.equal(false);
+        const kind = `${fact.root.length} ${fact.k === 0n ? "no square" : "nonsquare"}`;
+        used.set(kind, (used.get(kind) ?? 0) + 1);
+      }
+    }
+    for (const kind of ["1 nonsquare", "2 nonsquare", "2 no square"])
+      expect(used.get(kind), kind).to.be.above(ADDITIONS / 50);
   });
 
   // A trial of a public input must leave nothing behind: the first constraint determines w only if p1 is known.

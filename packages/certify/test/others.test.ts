@@ -61,7 +61,7 @@ template Bits(n) {
 }
 component main = Bits(8);`;
 
-/** The sum of two Edwards points. Its denominators are never 0, but the rules show that for points of the curve only. */
+/** The sum of two Edwards points, which may be points of the curve. */
 const sum = (checked: boolean) => `${HEAD}
 include "circomlib/circuits/babyjub.circom";
 template Sum() {
@@ -76,6 +76,25 @@ template Sum() {
     add.x2 <== b[0];
     add.y2 <== b[1];
     x <== add.xout;
+}
+component main = Sum();`;
+
+/** circomlib's BabyAdd and BabyDbl with other numbers, for any inputs. */
+const addition = (a: bigint, d: bigint, isDouble = false) => `${HEAD}
+template Sum() {
+    signal input x1;
+    signal input y1;
+    ${isDouble ? "signal x2 <== x1; signal y2 <== y1;" : "signal input x2; signal input y2;"}
+    signal output xout;
+    signal output yout;
+    signal beta <== x1 * y2;
+    signal gamma <== y1 * x2;
+    signal delta <== (y1 - ${a} * x1) * (x2 + y2);
+    signal tau <== beta * gamma;
+    xout <-- (beta + gamma) / (1 + ${d} * tau);
+    (1 + ${d} * tau) * xout === beta + gamma;
+    yout <-- (delta + ${a} * beta - gamma) / (1 - ${d} * tau);
+    (1 - ${d} * tau) * yout === delta + ${a} * beta - gamma;
 }
 component main = Sum();`;
 
@@ -108,18 +127,40 @@ describe("certificates of other circuits", function () {
     });
 });
 
-describe("circomlib's BabyAdd", function () {
+describe("circomlib's BabyAdd and BabyDbl", function () {
   slow(this, "small circuits are compiled");
+  const [a, d] = [168_700n, 168_696n];
 
-  it("is certified for points of the curve; for other inputs, the rules do not reach it", async () => {
-    expect(await freeWires(sum(true))).to.equal(0);
-    expect(await freeWires(sum(false))).to.be.above(0);
+  for (const template of ["BabyAdd", "BabyDbl"])
+    it(`${template} is certified for all inputs, on the curve or not`, async () => {
+      const include = 'include "circomlib/circuits/babyjub.circom";';
+      expect(await freeWires(`${HEAD} ${include} component main = ${template}();`)).to.equal(0);
+    });
+
+  it("follows from lemma complete for points of the curve, and from the rule nonsquare for others", async () => {
+    const lemmas = async (onCurve: boolean) => {
+      const { r1cs } = await compile(sum(onCurve));
+      const { facts, free } = prove(r1cs, r1cs);
+      expect(free).to.deep.equal([]);
+      return [...new Set(facts.steps.map(({ rule }) => rule))];
+    };
+    expect(await lemmas(true)).to.deep.equal(["baby_check", "complete", "completed"]);
+    expect(await lemmas(false)).to.deep.equal(["nonsquare"]);
   });
 
-  it("is determined for all inputs: neither d nor a d is a square", () => {
-    const [a, d] = [168700n, 168696n];
-    expect([squareRoot(d), squareRoot(a * d)]).to.deep.equal([undefined, undefined]);
-    expect(squareRoot(a), "a is a square (control)").not.to.equal(undefined);
+  it("are certified because neither d nor a d is a square: each output is refused with a number that is one", async () => {
+    expect([squareRoot(a), squareRoot(-1n)], "a and -1 are squares").not.to.include(undefined);
+    expect([squareRoot(d), squareRoot(-d)], "d and -d are none").to.deep.equal([undefined, undefined]);
+    expect(await freeWires(addition(a, d))).to.equal(0);
+    expect(await freeWires(addition(a, d, true))).to.equal(0);
+    // d is a square, a d is none: only the denominator of yout is not 0.
+    expect(await freeWires(addition(d, 4n)), "xout").to.equal(1);
+    // a d is a square, d is none.
+    expect(await freeWires(addition(d, d)), "yout").to.equal(1);
+    expect(await freeWires(addition(4n, 4n)), "both").to.equal(2);
+    // For a double, tau is a square: d and -d must not be squares.
+    expect(await freeWires(addition(d, d, true)), "a double").to.equal(0);
+    expect(await freeWires(addition(a, 4n, true)), "a double").to.equal(2);
   });
 });
 
@@ -169,14 +210,5 @@ component main = Renamed();`;
     const result = certifyPlain("renamed", await compile(main));
     expect(problemLines(result)).to.deep.equal([]);
     expect(result.certificate.unused).to.deep.equal(["c"]);
-  });
-});
-
-describe("circomlib's BabyDbl", () => {
-  it("is determined for all inputs: its denominators 1 + d x^2 y^2 and 1 - d x^2 y^2 have no root", () => {
-    const d = 168696n;
-    expect(squareRoot(d)).to.equal(undefined);
-    expect(squareRoot(-d)).to.equal(undefined);
-    expect(squareRoot(168700n), "a is a square (control)").not.to.equal(undefined);
   });
 });

@@ -101,6 +101,49 @@ describe("second checker of certificates, which shares no code with the first", 
     expect(recheck(proof, other, r1cs).join(), "a shipped file without a constraint").to.contain("does not derive 1");
   });
 
+  it("refuses a divisor that is not 0 for another reason than the proof says", async () => {
+    const { r1cs } = await filesOf(
+      'pragma circom 2.0.0; include "circomlib/circuits/babyjub.circom"; component main = BabyAdd();',
+    );
+    const proof = prove(r1cs, r1cs);
+    const facts = proof.facts.steps.filter((fact) => fact.rule === "nonsquare");
+    expect(facts.map(({ root, definitions }) => [root.length, definitions.length])).to.deep.equal([
+      [1, 1],
+      [2, 4],
+    ]);
+    const refusals = (change: (fact: (typeof facts)[number]) => object) =>
+      facts.map((fact) => {
+        const steps = proof.facts.steps.map((one) => (one === fact ? { ...one, ...change(fact) } : one));
+        return recheck({ ...proof, facts: { steps } as unknown as Facts }, r1cs, r1cs).join();
+      });
+    expect(refusals(() => ({}))).to.deep.equal(["", ""]);
+    const identity = "the second checker refuses the proof: fact 0 (nonsquare): the identity does not hold";
+    for (const change of [
+      ({ c }) => ({ c: c + 1n }),
+      ({ e }) => ({ e: e + 1n }),
+      ({ root }) => ({ root: root.slice(1).length > 0 ? root.slice(1) : [...root, ...root] }),
+      ({ definitions }) => ({ definitions: definitions.slice(1) }),
+    ] satisfies ((fact: (typeof facts)[number]) => object)[])
+      for (const [i, refusal] of refusals(change).entries())
+        expect(refusal).to.equal(identity.replace("fact 0", `fact ${proof.facts.steps.indexOf(facts[i] as never)}`));
+    expect(refusals(({ k }) => ({ k: -k })).join()).to.contain("the identity does not hold");
+    expect(
+      refusals(({ c, k, form: { constant, wires, coefficients } }) => ({
+        c: 4n * c,
+        k: 4n * k,
+        form: { constant, wires, coefficients: coefficients.map((value) => value + 1n) },
+      })).join(),
+    ).to.contain("does not contain the divisor");
+    expect(refusals(() => ({ c: 0n, k: 0n })).join()).to.contain("0 = 0");
+    expect(refusals(({ k }) => ({ c: 4n * k })).join()).to.contain("c / k has a root");
+    expect(refusals(({ definitions }) => ({ definitions: Array(13).fill(definitions[0]) })).join()).to.contain(
+      "more than 12 definitions",
+    );
+    expect(refusals(({ definitions: [first] }) => ({ definitions: [{ ...first, wire: 1 }] })).join()).to.contain(
+      "defines no wire",
+    );
+  });
+
   it("has its say before a verdict: a first checker that takes every factor for nonzero certifies nothing", async () => {
     const certify = async (checked: boolean) => {
       const files = await filesOf(division(checked));

@@ -80,6 +80,23 @@ describe("rules of the certificate, each without its premise (control)", () => {
     expect(determined(4, 1, [zero]), "the output is free if the input is 0").to.deep.equal([]);
   });
 
+  it("nonsquare: a divisor that is 0 only if a number without a root is a square", () => {
+    // tau = x y and (1 + d tau) q = x + s y: if the divisor is 0, then x = -s y, and 1 = s d y^2.
+    const quotient = (d: bigint, s: bigint, one = 1n): Constraint[] => [
+      [{ 1: 1n }, { 2: 1n }, { 3: 1n }],
+      [{ 0: one, 3: d }, { 4: 1n }, { 1: 1n, 2: s }],
+    ];
+    expect(determined(5, 2, quotient(5n, 1n)), "5 has no root").to.deep.equal([3, 4]);
+    expect(determined(5, 2, quotient(4n, 1n)), "4 has a root").to.deep.equal([3]);
+    expect(determined(5, 2, quotient(4n, 5n)), "20 has no root").to.deep.equal([3, 4]);
+    expect(determined(5, 2, quotient(5n, 5n)), "25 has a root").to.deep.equal([3]);
+    expect(determined(5, 2, quotient(5n, 1n, 0n)), "the divisor is 0 if x is").to.deep.equal([3]);
+    expect(determined(6, 3, [[{ 0: 1n, 3: 5n }, { 5: 1n }, { 1: 1n, 2: 1n }]]), "no product").to.deep.equal([]);
+    const square: Constraint = [{ 1: 1n }, { 1: 1n }, { 3: 1n }];
+    expect(determined(5, 2, [square, [{ 0: -5n, 3: 1n }, { 4: 1n }, { 2: 1n }]]), "x^2 = 5").to.deep.equal([3, 4]);
+    expect(determined(5, 2, [square, [{ 0: -4n, 3: 1n }, { 4: 1n }, { 2: 1n }]]), "x^2 = 4").to.deep.equal([3]);
+  });
+
   it("system: equations that are independent", () => {
     const equation = (a: bigint, b: bigint, c: bigint, input: number) => linear({ 3: a, 4: b, 5: c, [input]: -1n });
     const third = equation(0n, 1n, 7n, 1);

@@ -138,6 +138,15 @@ const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = 
     forms: pair(form),
   },
   completed: { complete: number, delta: product, x: product, y: product },
+  nonsquare: {
+    by: number,
+    form,
+    root: list(form),
+    c: integer,
+    k: integer,
+    e: integer,
+    definitions: list(object({ by: number, wire: number })),
+  },
 };
 
 /** A step `sign` takes a wire as given, which no theorem of these files permits. */

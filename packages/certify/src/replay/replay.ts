@@ -5,6 +5,7 @@ import { randomFillSync } from "node:crypto";
 import type { CertificateFile } from "./certificate.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
 import { inverse, mod, P } from "./field.ts";
+import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
 type Fact = CertificateFile["facts"][number];
@@ -515,6 +516,10 @@ class Replay {
         this.#edwards.set(index, [fact.x.left, fact.y.left]);
         return;
       }
+      case "nonsquare":
+        checkNonsquare(fact, (constraint) => this.#expand(constraint), points.values);
+        this.#shows(index, fact.form);
+        return;
     }
   }
 
