@@ -29,6 +29,8 @@ export interface Job {
   readonly theorem: Theorem | undefined;
   /** A certificate of the .r1cs file to replay, instead of a search for a proof. */
   readonly certificate: string | undefined;
+  /** The .r1cs file without simplification that a certificate of the theorem `source` is about too. */
+  readonly source: string | undefined;
   /** Limits of the thread, from its start. */
   readonly limits: Limits;
   /** The folder for temporary files, which outlives a thread that is stopped. */
@@ -77,7 +79,7 @@ async function read({ path, libraries, sym, simplification, scratch }: Job): Pro
 }
 
 /** Replays a certificate with the second checker alone. */
-function check({ path, theorem }: Job, certificate: Buffer): Outcome {
+function check({ path, theorem, source }: Job, certificate: Buffer): Outcome {
   const r1cs = readInput(path);
   const unknown = (reason: string): Outcome => ({
     verdict: "unknown",
@@ -87,7 +89,7 @@ function check({ path, theorem }: Job, certificate: Buffer): Outcome {
     findings: [],
   });
   try {
-    const checked = checkCertificate(r1cs, certificate);
+    const checked = checkCertificate(r1cs, certificate, source === undefined ? undefined : readInput(source));
     if (theorem !== undefined && !implies(checked, theorem))
       return unknown(`the certificate shows the theorem ${checked.theorem}, from which ${theorem} does not follow`);
     return { verdict: "certified", theorem: checked.theorem, certificate, checked };
@@ -96,9 +98,9 @@ function check({ path, theorem }: Job, certificate: Buffer): Outcome {
   }
 }
 
-/** Every output is a wire, and all inputs include the public ones. */
+/** Every output is a wire, and all inputs include the public ones. `source` gives inputs that the file does not contain. */
 const implies = (shown: CheckedTheorem, theorem: Theorem): boolean =>
-  shown.theorem === theorem || (theorem === "outputs" && shown.outputs > 0);
+  shown.theorem === theorem || (theorem === "outputs" && shown.theorem !== "source" && shown.outputs > 0);
 
 async function run(job: Job): Promise<Message> {
   try {
@@ -107,7 +109,7 @@ async function run(job: Job): Promise<Message> {
       post("check");
       return { outcome: check(job, readInput(job.certificate)) };
     }
-    return { outcome: certify(await read(job), job.theorem ?? DEFAULT_THEOREM, post, () => searchLimits(job.limits)) };
+    return { outcome: certify(await read(job), job.theorem, post, () => searchLimits(job.limits)) };
   } catch (error) {
     if (error instanceof CertifyError) return { error: error.message, code: error.code };
     throw error;

@@ -12,7 +12,7 @@ import { THEOREMS, type Theorem } from "./replay/certificate.ts";
 
 const USAGE = `certify CIRCUIT.circom [-l FOLDER]... [options]
 certify FILE.r1cs [--sym FILE] [options]
-certify --check FILE.r1cs CERTIFICATE
+certify --check FILE.r1cs CERTIFICATE [--source FILE.r1cs]
 
 Proves that the inputs of a circuit determine its outputs.
 Exit code 0: certified, 1: refuted, 2: unknown, 3: the input is not a circuit.
@@ -22,10 +22,13 @@ Exit code 0: certified, 1: refuted, 2: unknown, 3: the input is not a circuit.
       --theorem NAME     outputs: ${MEANING.outputs} (default)
                          wires: ${MEANING.wires}
                          strong: ${MEANING.strong}
+                         source: ${MEANING.source},
+                         also inputs that the file has no wire for (default, if outputs fails for that)
       --simplify LEVEL   circom's --O0, --O1 (default) or --O2 of the file that is certified
       --out FILE         write the certificate, if the circuit is certified
       --check            replay a certificate with the second checker alone; --theorem then
-                         names what it must show (default: any of the three)
+                         names what it must show (default: any)
+      --source FILE      the circuit as circom --O0 compiles it, for a certificate of the theorem source
       --json             print JSON
       --sarif FILE       write a SARIF file
       --github           print annotations for GitHub Actions
@@ -57,6 +60,7 @@ function readArguments() {
         theorem: { type: "string" },
         simplify: { type: "string" },
         out: { type: "string" },
+        source: { type: "string" },
         check: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         sarif: { type: "string" },
@@ -129,6 +133,7 @@ async function run(): Promise<number> {
   const { check: isCheck, library, sym, simplify = "1", theorem, json, github, sarif, out } = values;
   const [path, certificate] = readPaths(positionals, isCheck);
   const named = (...names: (keyof typeof values)[]) => names.filter((name) => values[name] !== undefined);
+  if (!isCheck) refuseUnused(named("source"), "a circuit that is not checked");
   if (isCheck) refuseUnused(named("library", "sym", "simplify", "out"), "--check");
   else if (path.endsWith(".r1cs")) refuseUnused(named("library", "simplify"), "an .r1cs file");
   else refuseUnused(named("sym"), "a .circom file");
@@ -138,7 +143,7 @@ async function run(): Promise<number> {
   const simplification = Number(simplify) as Simplification;
   const limits = { seconds: parsePositive("time", values.time), megabytes: parsePositive("memory", values.memory) };
   for (const file of [sarif, out]) assertWritable(file);
-  const job = { path, libraries: library ?? [], sym, simplification, theorem, certificate };
+  const job = { path, libraries: library ?? [], sym, simplification, theorem, certificate, source: values.source };
   const outcome = await certifyFile(job, limits, (stage) => {
     if (process.stderr.isTTY) console.error(`${path}: ${STAGES[stage]} ...`);
   });

@@ -55,26 +55,35 @@ export type Outcome =
       readonly findings: readonly Finding[];
     };
 
+const ASSUMED = {
+  outputs: "all inputs",
+  wires: "all inputs",
+  strong: "public inputs",
+  source: "inputs of the source",
+} as const satisfies Record<Theorem, string>;
+
 /** A stage of the work, for a progress display. */
 export type Stage = "compile" | "prove" | "check" | "search";
 
 /**
  * Tries to prove a theorem about a circuit. It never says "certified" before the second checker has replayed the certificate.
  * It says "refuted" only of two witnesses that were replayed against the r1cs file.
+ * @param named the theorem. Default: `outputs`; or `source`, if the r1cs file has no wire for an input that an output needs
  * @param onStage is called at each stage; before the search, with the outcome so far
  * @param search limits of a search for two witnesses if a claimed wire stays open, read when it starts. Default: no search
  * @throws CertifyError R1CS_DAMAGED
  */
 export function certify(
   circuit: Circuit,
-  theorem: Theorem = DEFAULT_THEOREM,
+  named?: Theorem,
   onStage?: (stage: Stage, soFar?: Outcome) => void,
   search?: () => SearchLimits,
 ): Outcome {
+  const theorem = named ?? DEFAULT_THEOREM;
   const { r1cs } = circuit;
   const plain = circuit.plain?.r1cs ?? r1cs;
   onStage?.("prove");
-  const proof = prove(r1cs, plain, [], theorem === "strong" ? "public inputs" : "all inputs");
+  const proof = prove(r1cs, plain, [], ASSUMED[theorem]);
   const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
   const unknown = (reason: string, open = 0, findings: readonly Finding[] = []): Outcome => ({
     verdict: "unknown",
@@ -97,12 +106,18 @@ export function certify(
   if (open.length > 0) {
     const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
     const what = theorem === "wires" ? "wires" : "outputs";
-    const lacking = theorem === "strong" ? [] : proof.lacking.filter((wire) => !proof.unused.includes(wire));
+    const lacking = ["strong", "source"].includes(theorem)
+      ? []
+      : proof.lacking.filter((wire) => !proof.unused.includes(wire));
+    if (named === undefined && lacking.length > 0) {
+      const other = certify(circuit, "source");
+      if (other.verdict === "certified") return other;
+    }
     const [first] = lacking.map((wire) => explain([wire]).name(wire));
     const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${
       first === undefined
         ? ""
-        : `; the r1cs file has no wire for ${lacking.length} inputs, first ${first}: a lower --simplify keeps them`
+        : `; the r1cs file has no wire for ${lacking.length} inputs, first ${first}: a lower --simplify keeps them, and --theorem source gives them`
     }`;
     const findings = explain(open).findings();
     if (search === undefined) return unknown(reason, open.length, findings);
@@ -130,7 +145,7 @@ export function certify(
     steps: proof.determined.steps,
   });
   try {
-    return { verdict: "certified", theorem, certificate, checked: checkCertificate(r1cs, certificate) };
+    return { verdict: "certified", theorem, certificate, checked: checkCertificate(r1cs, certificate, plain) };
   } catch (error) {
     return unknown(`the second checker refuses the proof: ${(error as Error).message}`);
   }

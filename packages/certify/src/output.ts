@@ -8,6 +8,7 @@ export const MEANING: Readonly<Record<Theorem, string>> = {
   outputs: "all inputs together determine every output",
   wires: "all inputs together determine every wire",
   strong: "the public inputs alone determine every output",
+  source: "all inputs of the source together determine every output",
 };
 
 const HELP = "https://www.npmjs.com/package/@sotto/certify";
@@ -31,10 +32,13 @@ export function textOf(path: string, outcome: Outcome): string[] {
   const { theorem } = outcome;
   const head = `${path}: ${outcome.verdict}`;
   if (outcome.verdict === "certified") {
-    const { constraints, wires, outputs } = outcome.checked;
+    const { constraints, wires, outputs, source } = outcome.checked;
     return [
       `${head}: ${MEANING[theorem]} (theorem ${theorem})`,
       `  ${constraints} constraints, ${wires} wires, ${outputs} outputs; a second checker has replayed the proof`,
+      ...(source === undefined
+        ? []
+        : [`  the file lacks inputs; circom --O0 keeps them, in a file with the SHA-256 ${source}`]),
     ];
   }
   if (outcome.verdict === "refuted") {

@@ -38,15 +38,15 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
  * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
  * theorem is proven if `free`, `problems` and the bridge's failures are empty.
  * @param withheld public inputs (wires) that must come out determined and are never given
- * @param assume the inputs that are given, if the shipped file has a wire for them; default: all private ones, and those
- * public ones that nothing else determines
+ * @param assume the inputs that are given: all or the public ones, if the shipped file has a wire for them, or all of the
+ * plain file. Default: all private ones, and those public ones that nothing else determines
  * @throws CertifyError R1CS_DAMAGED
  */
 export function prove(
   shippedFile: Buffer,
   plainFile: Buffer,
   withheld: readonly number[] = [],
-  assume?: "all inputs" | "public inputs",
+  assume?: "all inputs" | "public inputs" | "inputs of the source",
 ): Proof {
   assertPrimes();
   assertCurve();
@@ -62,7 +62,12 @@ export function prove(
   const labels = new Set(shipped.labels);
   // A stranger's r1cs file does not say what an input without a wire is, so it is not given.
   const isPresent = (wire: number) => labels.has(plain.labels[wire] as number);
-  const given = assume === undefined ? privates : assume === "all inputs" ? inputs.filter(isPresent) : results;
+  const assumed = {
+    "all inputs": inputs.filter(isPresent),
+    "public inputs": results,
+    "inputs of the source": inputs,
+  };
+  const given = assume === undefined ? privates : assumed[assume];
   const determined = new Determined(
     normalized,
     facts,

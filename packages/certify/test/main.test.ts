@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
+import { certify } from "../src/outcome.ts";
 import { compile, writeCircuit } from "./compiled.ts";
 import { division } from "./division.ts";
 
@@ -67,6 +68,27 @@ describe("the program certify", function () {
       [paths.wires, "wires", 0],
     ] as const)
       expect(run("--check", r1cs, path, "--theorem", theorem).status, `${path} ${theorem}`).to.equal(status);
+    const source = join(folder, "source.r1cs");
+    const certificate = join(folder, "source");
+    const sum = await compile(
+      "pragma circom 2.0.0; template A() { signal input a; signal output b; b <== a; } component main = A();",
+      1,
+    );
+    const shipped = join(folder, "shipped.r1cs");
+    for (const [path, file] of [
+      [shipped, sum.r1cs],
+      [source, sum.plain?.r1cs],
+    ] as const)
+      writeFileSync(path, file as Buffer);
+    const outcome = certify(sum);
+    writeFileSync(certificate, outcome.verdict === "certified" ? outcome.certificate : "");
+    expect(run("--check", shipped, certificate).status).to.equal(2);
+    expect(run("--check", shipped, certificate, "--source", source).stdout).to.contain("(theorem source)");
+    for (const theorem of ["outputs", "wires", "strong"])
+      expect(run("--check", shipped, certificate, "--source", source, "--theorem", theorem).status, theorem).to.equal(
+        2,
+      );
+    expect(run(good, "--source", source)).to.deep.include({ status: 3, stdout: "" });
     const { stdout } = run("--check", r1cs, paths.wires, "--json");
     expect(JSON.parse(stdout)).to.deep.include({ verdict: "certified", theorem: "wires" });
     expect(run("--check", r1cs, paths.wires, "--time", "0.001").stdout).to.contain("raise it with --time");

@@ -87,10 +87,23 @@ describe("verdicts about any circuit", function () {
   });
 
   it("give no input that the r1cs file has no wire for", async () => {
-    const outcome = certify(await compile(SUM, 2));
+    const outcome = certify(await compile(SUM, 2), "outputs");
     if (outcome.verdict !== "unknown") throw new Error(`${outcome.verdict}, expected unknown`);
     expect(outcome.reason).to.contain("the r1cs file has no wire for 2 inputs, first main.a");
-    expect(certify(await compile(SUM, 1)).verdict).to.equal("certified");
+    expect(certify(await compile(SUM, 1))).to.deep.include({ verdict: "certified", theorem: "outputs" });
+  });
+
+  it("are about the source too, if an output needs an input that the r1cs file has no wire for", async () => {
+    const outcome = certify(await compile(SUM, 2));
+    expect(outcome).to.deep.include({ verdict: "certified", theorem: "source" });
+    // The source's inputs do not determine a hint, at any level.
+    for (const level of [1, 2] as const)
+      for (const theorem of [undefined, "source"] as const)
+        expect(certify(await compile(hinted("<--", "signal x <== a + b;"), level), theorem).verdict).to.equal(
+          "unknown",
+        );
+    const quotient = SUM.replace("out <== a + b", "out <-- a / b; out * b === a; signal x <== a");
+    expect(certify(await compile(quotient, 2)).verdict).to.equal("unknown");
   });
 
   it("are unknown if a circuit has no outputs, unless every wire is meant", async () => {
@@ -197,6 +210,33 @@ describe("certificate files", function () {
       contents["theorem"] = "strong";
     });
     expect(() => checkCertificate(circuit.r1cs, strong)).to.throw();
+  });
+
+  it("of the theorem source are about a file without simplification that the caller names", async () => {
+    const { r1cs, plain } = await compile(SUM, 2);
+    const source = plain?.r1cs as Buffer;
+    const shown = certificateOf(certify({ r1cs, plain }));
+    expect(checkCertificate(r1cs, shown, source)).to.deep.include({ theorem: "source", source: sha256(source) });
+    expect(() => checkCertificate(r1cs, shown)).to.throw(`whose SHA-256 is ${sha256(source)}: compile it`);
+    const other = (await compile(SUM.replace("a + b", "a - b"))).r1cs;
+    expect(() => checkCertificate(r1cs, shown, other)).to.throw("the certificate has another one");
+    const stronger = forged(shown, (contents) => {
+      contents["theorem"] = "outputs";
+    });
+    expect(() => checkCertificate(r1cs, stronger, source)).to.throw();
+    // The output of this file is free, but a stranger's circuit says that it is the sum of two inputs.
+    const free = await compile(SUM.replace("<==", "<--"), 2);
+    const lie = forged(shown, (contents) => {
+      contents["r1cs"] = sha256(free.r1cs);
+    });
+    expect(() => checkCertificate(free.r1cs, lie, free.plain?.r1cs)).to.throw("the certificate has another one");
+    // The stranger's circuit counts a hint as an input.
+    const more = Buffer.from(free.plain?.r1cs as Buffer);
+    more.writeUInt32LE(3, more.indexOf(Buffer.from([2, 0, 0, 0, 4, 0, 0, 0])));
+    const counted = forged(lie, (contents) => {
+      contents["plain"] = more.toString("base64");
+    });
+    expect(() => checkCertificate(free.r1cs, counted, more)).to.throw("another number of inputs");
   });
 
   it("cannot make an input of another wire", async () => {

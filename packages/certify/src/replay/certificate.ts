@@ -6,10 +6,11 @@ import { P } from "./field.ts";
 
 /**
  * What a certificate shows. `outputs`: all inputs determine every output. `wires`: all inputs determine every wire.
- * `strong`: the public inputs alone determine every output.
+ * `strong`: the public inputs alone determine every output. `source`: all inputs of the source determine every output, also
+ * those for which the .r1cs file has no wire; it is about the file without simplification too.
  */
-export type Theorem = "outputs" | "wires" | "strong";
-export const THEOREMS: readonly Theorem[] = ["outputs", "wires", "strong"];
+export type Theorem = "outputs" | "wires" | "strong" | "source";
+export const THEOREMS: readonly Theorem[] = ["outputs", "wires", "strong", "source"];
 export const DEFAULT_THEOREM: Theorem = "outputs";
 
 /** The contents of a certificate file. */

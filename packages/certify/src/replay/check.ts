@@ -8,7 +8,9 @@ export interface CheckedTheorem {
   readonly theorem: Theorem;
   /** SHA-256 of the .r1cs file that the theorem is about, in hexadecimal. */
   readonly r1cs: string;
-  /** Number of outputs of that file. */
+  /** SHA-256 of the file without simplification that the theorem `source` is about too; otherwise absent. */
+  readonly source?: string;
+  /** Number of outputs of the .r1cs file. */
   readonly outputs: number;
   /** Number of its wires, with the constant 1. */
   readonly wires: number;
@@ -36,14 +38,17 @@ function imagesOf(shipped: R1cs, plain: R1cs): number[] {
   return images;
 }
 
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
 /**
  * Replays a certificate with the second checker, which trusts nothing in it. The theorem is about the .r1cs file alone:
- * the certificate's own circuit is a hint.
+ * the certificate's own circuit is a hint. Only the theorem `source` is about that circuit too.
+ * @param source the circuit without simplification (circom --O0), which the theorem `source` needs
  * @throws Error with the first step that does not follow
  */
-export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array): CheckedTheorem {
+export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array, source?: Uint8Array): CheckedTheorem {
   const file = decodeCertificate(certificate);
-  const hash = createHash("sha256").update(r1cs).digest("hex");
+  const hash = sha256(r1cs);
   need(hash === file.r1cs, `the certificate is for another r1cs file, with the SHA-256 ${file.r1cs}`);
   const shipped = parseR1cs(Buffer.from(r1cs), "the r1cs file");
   const plain = file.plain === undefined ? shipped : parseR1cs(file.plain, "the certificate's circuit");
@@ -52,15 +57,41 @@ export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array): Che
     const missing = replayBridge(shipped, plain);
     need(missing.length === 0, `${missing.length} constraints of the source do not follow from the r1cs file`);
   }
-  // An input without a wire in the r1cs file is not given: only the certificate would say what its value is.
-  const inputs = inputWires(shipped);
-  const publics = inputs.filter((wire) => wire <= shipped.publicOutputs + shipped.publicInputs);
-  const given = (file.theorem === "strong" ? publics : inputs).map((wire) => images[wire] as number);
-  const left = new Set(replay(plain, file, given));
+  const sourceHash = file.theorem === "source" ? sourceOf(file.plain ?? r1cs, source) : undefined;
+  const left = new Set(replay(plain, file, givenWires(file.theorem, shipped, plain, images)));
   const outputs = Array.from({ length: plain.publicOutputs }, (_, i) => 1 + i);
   need(file.theorem === "wires" || outputs.length > 0, "the circuit has no outputs, so the theorem says nothing");
   const open = (file.theorem === "wires" ? images : outputs).filter((wire) => left.has(wire));
   need(open.length === 0, `the proof leaves ${open.length} wires undetermined, first wire ${open[0]}`);
   const { constraints, wires } = shipped;
-  return { theorem: file.theorem, r1cs: hash, outputs: outputs.length, wires, constraints, steps: file.steps.length };
+  return {
+    theorem: file.theorem,
+    r1cs: hash,
+    ...(sourceHash === undefined ? {} : { source: sourceHash }),
+    outputs: outputs.length,
+    wires,
+    constraints,
+    steps: file.steps.length,
+  };
+}
+
+/** The hash of the certificate's circuit, which must be the one that the caller trusts. */
+function sourceOf(plain: Uint8Array, source: Uint8Array | undefined): string {
+  const hash = sha256(plain);
+  const theorem = "the theorem source is about the circuit without simplification too";
+  need(source !== undefined, `${theorem}, whose SHA-256 is ${hash}: compile it with circom --O0 and name it`);
+  need(sha256(source) === hash, `${theorem}, and the certificate has another one, with the SHA-256 ${hash}`);
+  return hash;
+}
+
+/** The wires of the plain circuit on which two assignments agree. */
+function givenWires(theorem: Theorem, shipped: R1cs, plain: R1cs, images: readonly number[]): number[] {
+  if (theorem === "source") {
+    need(shipped.privateInputs === plain.privateInputs, "the source has another number of inputs");
+    return inputWires(plain);
+  }
+  // An input without a wire in the r1cs file is not given: only the certificate would say what its value is.
+  const inputs = inputWires(shipped);
+  const publics = inputs.filter((wire) => wire <= shipped.publicOutputs + shipped.publicInputs);
+  return (theorem === "strong" ? publics : inputs).map((wire) => images[wire] as number);
 }
