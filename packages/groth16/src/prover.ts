@@ -2,7 +2,7 @@ import type { ProvingEngine } from "./engine/engine.ts";
 import { defaultEngine } from "./engine/fast-engine.ts";
 import { groth16Error, throwIfAborted, unlessAborted } from "./errors.ts";
 import { type FreeConstants, freeConstants } from "./prepared/constants.ts";
-import { COMPARED_VALUE, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
+import { COMPARED_VALUE, ELEMENT_BYTES, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
 import { createPreparedProof, MAX_PREPARED_MS, type PreparedProof, type Proof } from "./prepared/prepared-proof.ts";
 import { prepareState, stateHolds, wipeState } from "./prepared/state.ts";
 import { encodeProof } from "./proof/decode.ts";
@@ -256,7 +256,12 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   throwIfAborted(signal);
 }
 
-/** Reads elements 1 to `count` of the witness. */
+/** Reads elements 1 to `count` of the witness. @throws Groth16Error PROOF_SELF_CHECK_FAILED if it has fewer */
 function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
+  const elements = witness.byteLength / ELEMENT_BYTES;
+  if (count >= elements) {
+    const message = `The verification key is of another circuit: it has ${count} public signals, but the witness ${elements} elements.`;
+    throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { expected: count, found: elements });
+  }
   return Array.from({ length: count }, (_, index) => elementAt(witness, index + 1));
 }

@@ -106,6 +106,37 @@ describe("fast engine: a circuit's matrices", function () {
     assert.deepEqual(found, expected(entries, rows, witness));
   });
 
+  it("multiply a witness if all values collide, and search for none of them for long", async () => {
+    // In the file, the low words are the same, so that all values have the same first slot.
+    const unscale = ((r + 1n) / 2n) ** 512n % r;
+    const values = Array.from({ length: 400 }, (_, index) => (((BigInt(index) << 32n) + 7n) * unscale) % r);
+    const entries = [...values, ...values].map(
+      (value, index): Entry => ({ matrix: index % 2, row: index % rows, variable: index % variables, value }),
+    );
+    const witness = Array.from({ length: variables }, () => randomBelow(r));
+    const kernel = await newKernel();
+    const key = keyOf(entries, rows, variables);
+    assert.deepEqual(multiply(kernel, key, witness), expected(entries, rows, witness));
+    const [chunk, slots, raw, indexed] = [key.coefficients.byteLength, 4 * 1024, 800 * 32, 800 * 12].map((bytes) =>
+      kernel.allocate(bytes),
+    ) as [number, number, number, number];
+    kernel.bytes(chunk, key.coefficients.byteLength).set(key.coefficients);
+    kernel.bytes(slots, 4 * 1024).fill(0);
+    const end = chunk + key.coefficients.byteLength;
+    const distinct = kernel.call("index", chunk, end, rows, slots, 1023, raw, 0, indexed);
+    assert.isAbove(distinct, values.length, "a value that is not found at once is stored again");
+  });
+
+  it("are refused if a value is not below the field's order", async () => {
+    const key = keyOf([{ matrix: 0, row: 0, variable: 0, value: 1n }], rows, variables);
+    const kernel = await newKernel();
+    loadMatrices(kernel, key);
+    for (const value of [r, r + 1n, 2n ** 256n - 1n]) {
+      writeScalar(new DataView(key.coefficients.buffer), 12, value);
+      await expectRejected("PROVING_KEY_INVALID", () => loadMatrices(kernel, key));
+    }
+  });
+
   it("multiply a witness if there are more coefficients than one copy takes, and more values than are found again", async () => {
     const values = Array.from({ length: 3_000 }, () => randomBelow(r));
     const entries = [...values, ...values].map(

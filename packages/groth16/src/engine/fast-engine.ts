@@ -3,15 +3,17 @@
  * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise the prover uses snarkjs.
  */
 
-import { type Curve, sharedCurve } from "../curve.ts";
+import { type Curve, type Group, sharedCurve } from "../curve.ts";
 import { groth16Error } from "../errors.ts";
+import { areCanonical } from "../fast/canonical.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Part, Sums, Witness } from "../fast/parts.ts";
 import { compilePrograms } from "../fast/programs.ts";
 import { addUp, assembleProof, mergeSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
-import { parseZkey, type Zkey } from "../fast/zkey.ts";
+import { invalidKey, parseZkey, type Zkey } from "../fast/zkey.ts";
+import { BASE_FIELD_ORDER } from "../proof/orders.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
@@ -131,7 +133,7 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
     zkey,
     here() {
       if (here === undefined) {
-        here = compilePrograms().then((programs) => prepareKey(zkey, there === undefined ? ALL : HERE, programs));
+        here = prepareHere(zkey, there === undefined ? ALL : HERE);
         // The next call tries again.
         here.catch(() => {
           here = undefined;
@@ -141,6 +143,33 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
     },
     there,
   };
+}
+
+/** @throws Groth16Error PROVING_KEY_INVALID, ENGINE_FAILED */
+async function prepareHere(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
+  assertHeaderPoints(zkey, await sharedCurve());
+  try {
+    return await prepareKey(zkey, parts, await compilePrograms());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `The proving key is too large for the engine: ${error.message}.`;
+    throw groth16Error("ENGINE_FAILED", message, { domainSize: zkey.domainSize }, error);
+  }
+}
+
+/** A point of another order could make a proof that reveals its witness, although it verifies. */
+function assertHeaderPoints({ alpha1, beta1, delta1, beta2, delta2 }: Zkey, { G1, G2 }: Curve): void {
+  const assertIn = (group: Group, points: readonly Uint8Array[]): void => {
+    for (const bytes of points) {
+      const point = group.fromFile(bytes);
+      const coordinates = group.toCoordinates(point);
+      const isIn = areCanonical(bytes, BASE_FIELD_ORDER) && !group.isZero(point);
+      if (!isIn || !group.isOnCurve(coordinates) || !group.hasOrderR(coordinates))
+        throw invalidKey("a point of its header is not in its group");
+    }
+  };
+  assertIn(G1, [alpha1, beta1, delta1]);
+  assertIn(G2, [beta2, delta2]);
 }
 
 function tryRemotely(file: Uint8Array): RemoteKey | undefined {

@@ -1,4 +1,5 @@
 /** The matrices A and B of a circuit, as a program for the kernel's function `rows`. */
+import { areCanonical } from "./canonical.ts";
 import type { Kernel } from "./kernel.ts";
 import { COEFFICIENT_BYTES, INDEXED_BYTES, ROW_STEP_BYTES, SCALAR_BYTES, TABLE_BYTES } from "./layout.ts";
 import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
@@ -33,6 +34,8 @@ export function loadMatrices(kernel: Kernel, { coefficients, domainSize: rows, v
   const end = indexed + count * INDEXED_BYTES;
   const raw = kernel.allocate(count * SCALAR_BYTES);
   const distinct = indexCoefficients(kernel, coefficients, { rows, variables, indexed, raw });
+  if (!areCanonical(kernel.bytes(raw, distinct * SCALAR_BYTES), kernel.modulus))
+    throw invalidKey("a coefficient is not below the field's order");
   const next = zeroWords(kernel, 2 * rows);
   kernel.call("lengths", indexed, end, next);
   const steps = kernel.call("starts", next, rows, counts);

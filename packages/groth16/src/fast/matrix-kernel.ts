@@ -11,6 +11,8 @@ import { either, i32, i64, increase, loop, when } from "./instructions.ts";
 import { COEFFICIENT_BYTES, INDEXED_BYTES, ROW_STEP_BYTES, TABLE_BYTES } from "./layout.ts";
 
 const VALUE = 12;
+/** Longest search for a value. Without it, a key whose values all have the same hash would take hours. */
+const MAX_PROBES = 32;
 
 export function defineMatrices(module: ModuleBuilder): void {
   defineCheck(module);
@@ -47,7 +49,7 @@ function defineCheck(module: ModuleBuilder): void {
  * index(coefficients, end, rows, slots, mask, values, count, indexed) -> number of values. Writes each coefficient to
  * `indexed`, and its value to `values` if it is not there yet; `count` values are. `slots` is a hash table with open
  * addressing: a power of two of words, zero at first; `mask` is one less than that. A slot is 0 or a value's number plus 1.
- * Half of the slots stay empty, so that each search ends: later values are not found again and stored each time.
+ * Half of the slots stay empty: later values are not found again and stored each time, as are values whose search is long.
  */
 function defineIndex(module: ModuleBuilder): void {
   module.define(
@@ -56,7 +58,7 @@ function defineIndex(module: ModuleBuilder): void {
     (f) => {
       const [coefficients, end, rows, slots] = f.params as [Local, Local, Local, Local];
       const [mask, values, count, indexed] = f.params.slice(4) as [Local, Local, Local, Local];
-      const [hash, slot, place, known] = f.locals("i32", 4) as [Local, Local, Local, Local];
+      const [hash, slot, place, known, probes] = f.locals("i32", 5) as [Local, Local, Local, Local, Local];
       const word = (index: number): Code => i64.load(coefficients.get, VALUE + 8 * index);
       const words = [0, 1, 2, 3];
       const valueAt = (number: Local): Code => i32.add(values.get, i32.shl(number.get, i32.const(5)));
@@ -67,15 +69,18 @@ function defineIndex(module: ModuleBuilder): void {
       return [
         loop(
           i32.ltU(coefficients.get, end.get),
-          // Values are in Montgomery form, so their low words usually differ, and the key was checked by hash: nobody chose
-          // collisions.
+          // Values are in Montgomery form, so their low words usually differ.
           hash.set(i32.mul(i32.load(coefficients.get, VALUE), i32.const(0x9e3779b1 | 0))),
           hash.set(i32.xor(hash.get, i32.shrU(hash.get, i32.const(16)))),
           place.set(i32.const(-1)),
+          probes.set(i32.const(0)),
           loop(
             i32.eq(place.get, i32.const(-1)),
             slot.set(i32.add(slots.get, i32.shl(i32.and(hash.get, mask.get), i32.const(2)))),
             place.set(i32.sub(i32.load(slot.get), i32.const(1))),
+            increase(probes, 1),
+            // The new value takes the slot of another one, which is then not found again.
+            place.set(either(i32.ltU(probes.get, i32.const(MAX_PROBES)), place.get, i32.const(-1))),
             when(
               i32.eq(place.get, i32.const(-1)),
               known.set(valueAt(count)),

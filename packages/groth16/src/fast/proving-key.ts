@@ -1,5 +1,6 @@
 /** A proving key laid out in the kernels' memories, once for many proofs. */
 
+import { areCanonical } from "./canonical.ts";
 import { Kernel } from "./kernel.ts";
 import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
 import { importFactor } from "./limbs.ts";
@@ -7,7 +8,7 @@ import { sumBytes } from "./msm.ts";
 import type { Part } from "./parts.ts";
 import type { Programs } from "./programs.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
-import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
+import { FILE_MONTGOMERY_BITS, invalidKey, type Zkey } from "./zkey.ts";
 
 /** The bases, except those at infinity, in the curve kernel's memory. */
 export interface Bases {
@@ -26,6 +27,7 @@ export interface ProvingKey {
   readonly quotient: Quotient | undefined;
 }
 
+/** @throws Groth16Error PROVING_KEY_INVALID */
 export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: Programs): Promise<ProvingKey> {
   const curve = await Kernel.instantiate(programs.curve);
   const bases: { [part in Part]?: Bases } = {};
@@ -45,6 +47,8 @@ function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: numb
   const points = kernel.allocate(all * pointBytes(degree));
   const raw = kernel.allocate(file.byteLength);
   kernel.bytes(raw, file.byteLength).set(file);
+  if (!areCanonical(kernel.bytes(raw, file.byteLength), kernel.modulus))
+    throw invalidKey("a coordinate is not below the field's order");
   const count = kernel.call("compact", raw, all, size, indices, first);
   const factor = kernel.allocatePair(importFactor(kernel.modulus, FILE_MONTGOMERY_BITS));
   kernel.call("import", raw, points, (count * pointBytes(degree)) / COORDINATE_BYTES, factor);

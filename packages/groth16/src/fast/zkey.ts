@@ -1,10 +1,13 @@
 /** snarkjs's .zkey container: sections of a Groth16 proving key. Source: snarkjs 0.7, src/zkey_utils.js. */
 import { groth16Error } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/orders.ts";
+import { toNumber } from "./canonical.ts";
 import { COEFFICIENT_BYTES, SCALAR_BYTES } from "./layout.ts";
 
 /** Size of Montgomery's R in these files, bits. */
 export const FILE_MONTGOMERY_BITS = 256n;
+/** Two orders of fields with their sizes, three counts, three points of G1 and three of G2. */
+const HEADER_BYTES = 2 * (4 + SCALAR_BYTES) + 3 * 4 + 3 * 64 + 3 * 128;
 
 /** All points are affine, with coordinates in Montgomery form (R = 2^256), little-endian; all zeros mean infinity. */
 export interface Zkey {
@@ -28,7 +31,8 @@ export interface Zkey {
 
 /**
  * Parses a proving key. It checks that delta, which blinds the proofs, is not infinity: with such a key, each proof would
- * reveal sums over its witness. It does not check the points otherwise, because the caller has checked the file's hash.
+ * reveal sums over its witness. `prepareKey` checks that all numbers are below their field's order, and the engine checks the
+ * header's points. Nobody checks whether the bases are on the curve: a proof with other bases does not verify.
  * @throws Groth16Error PROVING_KEY_INVALID
  */
 export function parseZkey(file: Uint8Array): Zkey {
@@ -52,6 +56,15 @@ export function parseZkey(file: Uint8Array): Zkey {
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
   if (!isPower || publicSignals >= variables) throw invalidKey("its header is inconsistent");
+  const lengths = {
+    ...{ 1: 4, 2: HEADER_BYTES, 4: 4 + number(4, 0) * COEFFICIENT_BYTES },
+    ...{ 5: 64 * variables, 6: 64 * variables, 7: 128 * variables },
+    ...{ 8: 64 * (variables - publicSignals - 1), 9: 64 * domainSize },
+  };
+  for (const [id, length] of Object.entries(lengths)) {
+    if (take(Number(id), 0, length).byteLength !== sections.get(Number(id))?.byteLength)
+      throw invalidKey(`section ${id} is longer than its header says`);
+  }
   // Skips the 128 bytes of gamma2, which only verification needs.
   const [delta1, delta2] = [take(2, 468, 64), take(2, 532, 128)];
   if ([delta1, delta2].some((point) => point.every((byte) => byte === 0)))
@@ -84,14 +97,12 @@ function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array
     const [id, length] = [view.getUint32(offset, true), Number(view.getBigUint64(offset + 4, true))];
     offset += 12;
     if (offset + length > file.byteLength) throw invalidKey("it is cut off");
+    if (sections.has(id)) throw invalidKey(`section ${id} occurs twice`);
     sections.set(id, file.subarray(offset, offset + length));
     offset += length;
   }
+  if (offset !== file.byteLength) throw invalidKey("bytes follow its last section");
   return sections;
-}
-
-function toNumber(bytes: Uint8Array): bigint {
-  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
 /** A Groth16Error with the code PROVING_KEY_INVALID. */

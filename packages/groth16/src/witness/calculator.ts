@@ -3,7 +3,7 @@
  * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this runner avoids all
  * four.
  */
-import { groth16Error } from "../errors.ts";
+import { Groth16Error, groth16Error } from "../errors.ts";
 import { witnessReaderCode } from "../fast/kernels.ts";
 import { PAGE_BYTES } from "../fast/layout.ts";
 import type { Witness } from "../fast/parts.ts";
@@ -33,6 +33,10 @@ interface Generator {
 
 /** 32-bit words of a field element. */
 const WORDS = 8;
+/** What a generator may use, bytes: circom's own stay far below it for circuits that the engine can prove. */
+const MAX_MEMORY = 2 ** 31;
+/** Number and length of the messages in an error. */
+const [MAX_MESSAGES, MAX_CHARACTERS] = [20, 1000];
 
 export interface WitnessCalculator {
   /** @throws Groth16Error INPUT_INVALID, WITNESS_REFUSED */
@@ -61,7 +65,7 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
         throw refusal;
       },
       printErrorMessage: () => {
-        if (generator !== undefined) refusal.trace.push(readMessage(generator));
+        if (generator !== undefined && refusal.trace.length < MAX_MESSAGES) refusal.trace.push(readMessage(generator));
       },
       // A circuit's log may contain secrets: drain the buffer, so that they do not appear in the text of an error.
       writeBufferMessage: () => {
@@ -79,31 +83,48 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   // The first calculation uses this instance.
   let unused: Awaited<ReturnType<typeof instantiate>> | undefined = await instantiate();
   const { generator: probe } = unused;
-  if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2)
-    throw broken("it was not compiled by circom 2");
-  if (!(probe.memory instanceof WebAssembly.Memory)) throw broken("it does not export its memory");
-  if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
-  probe.getRawPrime();
-  if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER)
-    throw broken("it is not over BN254's scalar field");
+  try {
+    const reason = flawOf(probe);
+    if (reason !== undefined) throw broken(reason);
+  } catch (error) {
+    throw error instanceof Groth16Error ? error : broken("its functions fail", error);
+  }
 
   return {
     async calculate(input) {
       const values = flattenInput(circuit, input);
       const { generator, refusal } = unused ?? (await instantiate());
       unused = undefined;
-      assertSizes(circuit, values, generator);
       try {
-        compute(generator, values);
-      } catch {
+        assertSizes(circuit, values, generator);
+        try {
+          compute(generator, values);
+        } catch {
+          throw refused(circuit, refusal);
+        }
+        return readWitness(generator);
+      } catch (error) {
+        throw error instanceof Groth16Error ? error : broken("its functions fail", error);
+      } finally {
         wipe(generator);
-        throw refused(circuit, refusal);
       }
-      const witness = readWitness(generator);
-      wipe(generator);
-      return witness;
     },
   };
+}
+
+/** Why a generator cannot be used; undefined if it can. */
+function flawOf(generator: Generator): string | undefined {
+  if (typeof generator.getVersion !== "function" || generator.getVersion() !== 2)
+    return "it was not compiled by circom 2";
+  const { memory } = generator;
+  if (!(memory instanceof WebAssembly.Memory)) return "it does not export its memory";
+  if (memory.buffer.byteLength > MAX_MEMORY) return "it needs more than 2 GiB of memory";
+  if (typeof generator.getInputSignalSize !== "function") return "its compiler is too old";
+  generator.getRawPrime();
+  if (generator.getFieldNumLen32() !== WORDS || readElement(generator) !== SCALAR_FIELD_ORDER)
+    return "it is not over BN254's scalar field";
+  const size = witnessBytes(generator);
+  return size > 0 && size <= MAX_MEMORY ? undefined : "its witness is empty or takes more than 2 GiB";
 }
 
 /** The error that an instance of the generator reported through its imports. */
@@ -142,7 +163,8 @@ function compute(generator: Generator, values: Map<string, bigint[]>): void {
 }
 
 function wipe({ memory }: Generator): void {
-  new Uint8Array(memory.buffer).fill(0);
+  // circom's generators never grow their memory. Wiping what another one has grown would take all of the machine's.
+  if (memory.buffer.byteLength <= MAX_MEMORY) new Uint8Array(memory.buffer).fill(0);
 }
 
 /** The generator's trace names templates and lines, but no values. */
@@ -155,8 +177,10 @@ function refused(circuit: string, { code, trace }: Refusal): Error {
 
 function readMessage(generator: Generator): string {
   let message = "";
-  for (let char = generator.getMessageChar(); char !== 0; char = generator.getMessageChar())
+  for (let char = generator.getMessageChar(); char !== 0; char = generator.getMessageChar()) {
+    if (message.length === MAX_CHARACTERS) break;
     message += String.fromCharCode(char);
+  }
   return message;
 }
 
@@ -172,14 +196,17 @@ function writeElement(generator: Generator, element: bigint): void {
     generator.writeSharedRWMemory(word, Number((element >> BigInt(32 * word)) & 0xffffffffn));
 }
 
+const witnessBytes = (generator: Generator): number => (generator.getWitnessSize() >>> 0) * WORDS * 4;
+
 let reader: WebAssembly.Module | undefined;
 
 function readWitness(generator: Generator): Witness {
-  const size = generator.getWitnessSize() * WORDS * 4;
+  const size = witnessBytes(generator);
+  if (size > MAX_MEMORY) throw new RangeError("the witness has grown");
   const memory = new WebAssembly.Memory({ initial: Math.ceil(size / PAGE_BYTES) });
   reader ??= new WebAssembly.Module(witnessReaderCode());
   const imports = { env: { memory }, generator: generator as unknown as WebAssembly.ModuleImports };
   const { exports } = new WebAssembly.Instance(reader, imports);
-  (exports["read"] as (count: number) => void)(generator.getWitnessSize());
+  (exports["read"] as (count: number) => void)(size / (WORDS * 4));
   return new Uint8Array(memory.buffer, 0, size);
 }
