@@ -7,7 +7,7 @@ import { sha256, sha256File, writeAtomically } from "@sotto/keys/circuits/files"
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { isFresh, writeStamp } from "@sotto/keys/circuits/stamp";
 import { type DevelopmentKey, KeyMaker } from "@sotto/keys/setup/development-keys";
-import { r1csFile, type System, witnessBytes } from "./r1cs-file.ts";
+import { r1csFile, type System, witnessBytes, wtnsFile } from "./r1cs-file.ts";
 import { randomSystem, type Shape } from "./random-system.ts";
 
 const home = join(import.meta.dirname, "..");
@@ -38,24 +38,24 @@ export async function builtCircuit(name: NamedCircuit): Promise<Built> {
   return paths;
 }
 
-/** Paths of a random system's files; `witness` has its elements, 32 bytes each. */
-export type BuiltSystem = Pick<Built, "zkey" | "vkey"> & { readonly witness: string };
+/** Paths of a random system's files. */
+export type BuiltSystem = Pick<Built, "zkey" | "vkey"> & { readonly wtns: string };
 
 /** Writes a random system's keys and witness, unless they exist. */
 export async function builtSystem(shape: Shape): Promise<BuiltSystem> {
   const inputs = sha256(JSON.stringify(shape), sha256File(join(import.meta.dirname, "random-system.ts")));
   const paths = artifactPaths("system", join(home, "build", inputs.slice(0, 16)));
-  const witness = join(paths.folder, "witness");
-  const [stamp, outputs] = [join(paths.folder, ".built"), [paths.zkey, paths.vkey, witness]];
+  const wtns = join(paths.folder, "system.wtns");
+  const [stamp, outputs] = [join(paths.folder, ".built"), [paths.zkey, paths.vkey, wtns]];
   if (!isFresh(stamp, inputs, outputs)) {
     const system = randomSystem(shape);
     const { zkey, vkey } = await withKeyMaker((maker) => keyOf(maker, system));
     writeAtomically(paths.zkey, ...zkey);
     writeAtomically(paths.vkey, vkey);
-    writeAtomically(witness, witnessBytes(system.witness));
+    writeAtomically(wtns, wtnsFile(witnessBytes(system.witness)));
     writeStamp(stamp, inputs, outputs);
   }
-  return { ...paths, witness };
+  return { ...paths, wtns };
 }
 
 /** A system's development keys, in memory. */

@@ -1,0 +1,101 @@
+// `pnpm bench groth16`: proofs of any circuit, compared with snarkjs.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { median } from "@sotto/command/median";
+import { createCircuitProver, encodeProof, fastEngine, parseVerificationKey } from "@sotto/groth16";
+import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
+import { builtCircuit, builtSystem, type NamedCircuit } from "@sotto/test-circuits/built";
+import { statementOf } from "@sotto/test-circuits/statements";
+import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
+import { groth16 } from "snarkjs";
+import type { FirstProof } from "./inputs/groth16-process.ts";
+import type { Print } from "./main.ts";
+
+export const about = "proving random systems of 2^10 to 2^18 rows and three circuits, time and memory, and snarkjs";
+
+const POWERS = [10, 11, 12, 13, 14, 15, 16, 17, 18];
+const CIRCUITS: readonly NamedCircuit[] = ["membership", "mixer", "sha256"];
+const PUBLIC_SIGNALS = 4;
+/** Proofs of each engine. From this power on, fewer. */
+const [RUNS, LARGE_POWER, LARGE_RUNS] = [5, 16, 3];
+
+/** The two engines' proofs of one statement. */
+interface Pair {
+  readonly ours: () => Promise<unknown>;
+  readonly theirs: () => Promise<unknown>;
+}
+
+/** Median times after a first proof of each, ms. They take turns, so that other load on the machine affects both. */
+async function times(name: string, { ours, theirs }: Pair, runs: number): Promise<{ ours: number; theirs: number }> {
+  const measure = async (prove: () => Promise<unknown>): Promise<number> => {
+    const start = performance.now();
+    await prove();
+    return performance.now() - start;
+  };
+  await ours();
+  await theirs();
+  const found: { ours: number; theirs: number }[] = [];
+  for (let run = 1; run <= runs; run++) {
+    process.stderr.write(`  ${name}, proof ${run} of ${runs}\n`);
+    found.push({ ours: await measure(ours), theirs: await measure(theirs) });
+  }
+  return { ours: median(found.map(({ ours }) => ours)), theirs: median(found.map(({ theirs }) => theirs)) };
+}
+
+/** The first proof of a process. */
+function firstProof(engine: "sotto" | "snarkjs", zkey: string, wtns: string): FirstProof {
+  const script = join(import.meta.dirname, "inputs", "groth16-process.ts");
+  return JSON.parse(execFileSync(process.execPath, [script, engine, zkey, wtns], { encoding: "utf8" }));
+}
+
+export async function run(print: Print): Promise<void> {
+  const [ratios, memories]: [number[], number[]] = [[], []];
+  const compare = async (name: string, pair: Pair, runs: number): Promise<void> => {
+    const { ours, theirs } = await times(name, pair, runs);
+    print(`groth16.${name}.ms`, ours, "ms");
+    print(`groth16.${name}.snarkjs.ms`, theirs, "ms");
+    print(`groth16.${name}.ratio`, theirs / ours, "times");
+    ratios.push(theirs / ours);
+  };
+  try {
+    for (const power of POWERS) {
+      const constraints = 2 ** power - PUBLIC_SIGNALS - 1;
+      const { zkey, vkey, wtns } = await builtSystem({
+        ...{ seed: "bench", constraints, publicSignals: PUBLIC_SIGNALS },
+      });
+      const name = `p${power}`;
+      const [file, witness] = [readFileSync(zkey), readFileSync(wtns).subarray(76)];
+      const key = JSON.parse(readFileSync(vkey, "utf8"));
+      const engine = fastEngine();
+      const signals = await groth16.prove(zkey, wtns).then(({ publicSignals }) => publicSignals);
+      const proof = snarkjsProof(encodeProof(await engine.prove(file, witness)));
+      if (!(await groth16.verify(key, signals, proof as never))) throw new Error(`a proof of ${name} is not valid`);
+      const pair = { ours: () => engine.prove(file, witness), theirs: () => groth16.prove(zkey, wtns) };
+      await compare(name, pair, power < LARGE_POWER ? RUNS : LARGE_RUNS);
+      const [ours, theirs] = [firstProof("sotto", zkey, wtns), firstProof("snarkjs", zkey, wtns)];
+      print(`groth16.${name}.first.ratio`, theirs.wall / ours.wall, "times");
+      print(`groth16.${name}.memory.mb`, ours.peak / 1e6, "MB");
+      print(`groth16.${name}.snarkjs.memory.mb`, theirs.peak / 1e6, "MB");
+      print(`groth16.${name}.memory.ratio`, ours.peak / theirs.peak, "of snarkjs");
+      memories.push(ours.peak / theirs.peak);
+    }
+    for (const name of CIRCUITS) {
+      const { wasm, zkey, vkey } = await builtCircuit(name);
+      const { input } = await statementOf(name);
+      const prover = createCircuitProver({
+        name,
+        wasm: async () => readFileSync(wasm),
+        zkey: async () => readFileSync(zkey),
+        verificationKey: async () => parseVerificationKey(readFileSync(vkey, "utf8")),
+      });
+      const pair = { ours: () => prover.prove(input), theirs: () => groth16.fullProve(input as never, wasm, zkey) };
+      await compare(name, pair, RUNS);
+      prover.close();
+    }
+  } finally {
+    await stopSnarkjs();
+  }
+  print("groth16.ratio.min", Math.min(...ratios), "times");
+  print("groth16.memory.max", Math.max(...memories), "of snarkjs");
+}
