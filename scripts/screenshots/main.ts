@@ -3,13 +3,16 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connectChain, decodeEvent } from "@sotto/chain";
 import { runCommand } from "@sotto/command/command";
+import { portsFrom } from "@sotto/dev/ports";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { root } from "@sotto/keys/circuits/paths";
+import { parseDeployment } from "@sotto/protocol";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import { eventually } from "@sotto/test-kit/eventually";
 import type { Page } from "playwright-core";
-import { type Dev, freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
+import { freePorts, RUNNING, startDev } from "../../test/dev/support/dev.ts";
 import { PICTURES, type Picture, readLayout, VIEWPORT } from "../../test/web/support/pictures.ts";
 import { WalletPage } from "../../test/web/support/wallet-page.ts";
 
@@ -41,11 +44,13 @@ async function useWallet(wallet: WalletPage): Promise<void> {
   await wallet.hasSpendable("19.95");
 }
 
-/** Waits for payments made by the traffic of `npm run dev`. */
-async function waitForOthers(dev: Dev): Promise<void> {
+/** Waits until the traffic of `npm run dev` has made private payments. The pool's events show them, after the one of the web app. */
+async function waitForOthers(port: number, state: string): Promise<void> {
+  const { chainId, pool } = parseDeployment(JSON.parse(readFileSync(join(state, "deployment.json"), "utf8")));
+  const chain = connectChain({ urls: [`http://127.0.0.1:${portsFrom(port).chain}`], chainId: BigInt(chainId) });
   await eventually(async () => {
-    const counts = [...dev.output().matchAll(/(\d+) paid requests?, /g)];
-    return Number(counts.at(-1)?.[1] ?? 0) >= OTHERS;
+    const logs = await chain.logs({ address: pool, from: 0, to: (await chain.head()).number });
+    return logs.filter((log) => decodeEvent(log)?.type === "settled").length > OTHERS;
   });
 }
 
@@ -83,7 +88,7 @@ await runCommand(async () => {
       tell("paying in the web app");
       await useWallet(wallet);
       tell(`waiting for ${OTHERS} payments by others`);
-      await waitForOthers(dev);
+      await waitForOthers(port, state);
       const viewingKey = readFileSync(join(state, "viewing-key.json"), "utf8");
       for (const picture of PICTURES) {
         await wallet.go(picture.route);
