@@ -15,19 +15,17 @@ import {
   type OriginClaim,
   type WireHead,
 } from "@sotto/origins";
+import { bytesToHex } from "@sotto/protocol";
 import { POOL } from "@sotto/test-chain/pool";
 import { eventually } from "@sotto/test-kit/eventually";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { type ChildServer, startServer } from "./child-server.ts";
 import type { CuratorServerOrder } from "./curator-server.ts";
+import { hashOf, leafAt, SECRET } from "./large.ts";
 
 const DEPOSITOR = `0x${"a1".repeat(20)}`;
 
-const wordOf = (value: number): `0x${string}` => `0x${value.toString(16).padStart(64, "0")}`;
-
-/** Nobody opens the leaves, so they need not be commitments. */
-const commitmentOf = (leaf: number): string =>
-  `0x${(BigInt(leaf + 1) * 0x1234567890abcdef1234567890abcdef1234567890abcdefn).toString(16)}`;
+const commitmentOf = (leaf: number): string => `0x${leafAt(leaf).toString(16)}`;
 
 /** The nullifier that a payment shows. */
 const nullifierOf = (payment: number): bigint => BigInt(payment + 1);
@@ -58,7 +56,7 @@ export class LargeCurator {
       SOTTO_RATE_LIMIT: "1000000",
       SOTTO_ARTIFACTS: buildFolder,
       SOTTO_ORIGIN_NAME: "large",
-      SOTTO_ORIGIN_KEY: `0x${"09".repeat(32)}`,
+      SOTTO_ORIGIN_KEY: bytesToHex(SECRET),
       SOTTO_ORIGIN_DELAY_SECONDS: "0",
       SOTTO_ORIGIN_STORE: `sqlite:${path}`,
       SOTTO_ORIGIN_FOLDER: join(folder, "public"),
@@ -139,7 +137,7 @@ function fill(path: string, deposits: number, payments: number): void {
   let chain = LOG_START;
   file.exec("begin");
   for (let i = 0; i < deposits; i += 1) {
-    const transaction = wordOf(i);
+    const transaction = hashOf(i);
     leaf.run(i, commitmentOf(i), number, "5000000", transaction, i, time, DEPOSITOR);
     const line = encodeEntry({ type: "accept", leaf: i, transaction });
     chain = chainLine(chain, line);

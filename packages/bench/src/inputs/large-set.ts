@@ -15,17 +15,12 @@ import {
 import { Origins, type OriginsWallet } from "@sotto/origins/wallet";
 import { createTreeKernel } from "@sotto/prover/scan";
 import { MemoryStore } from "@sotto/wallet";
+import { hashOf, leafAt, SECRET } from "./large.ts";
 
 const POOL = `0x${"90".repeat(20)}` as const;
-const SECRET = new Uint8Array(32).fill(9);
 const START = 1_800_000_000;
 /** The wallet's own note. */
 const OWN = 500_001;
-
-/** Nobody opens the leaves, so they need not be commitments. */
-const leafAt = (leaf: number): bigint => BigInt(leaf + 1) * 0x1234567890abcdef1234567890abcdef1234567890abcdefn;
-
-const hashOf = (block: number): `0x${string}` => `0x${block.toString(16).padStart(64, "0")}`;
 
 /** A curator's files. */
 export class LargeSet {
