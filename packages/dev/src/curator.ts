@@ -2,18 +2,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildFolder, root } from "@sotto/keys/circuits/paths";
+import type { CuratedSet } from "@sotto/local/demo/processes";
 import { Wallet as Account } from "ethers";
 import { type ChildProgram, cleanEnvironment } from "./processes.ts";
 import type { State } from "./state.ts";
-
-/** A set of deposits, as services and resource servers name it. */
-export interface CuratedSet {
-  /** Base URL of the curator's files. */
-  readonly curator: string;
-  /** The account with whose key the curator signs. */
-  readonly key: string;
-  readonly name: string;
-}
 
 export interface CuratorOptions {
   readonly state: State;

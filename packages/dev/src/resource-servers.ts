@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
+import type { CuratedSet } from "@sotto/local/demo/processes";
 import { createAddresses, lastMonths, ownerOf, serverKeys } from "@sotto/local/merchant/addresses";
 import { keptMeteredCredit, type MeteredCredit } from "@sotto/local/merchant/metered-terms";
 import { keptPrepaidKeys } from "@sotto/local/merchant/prepaid-keys";
@@ -28,7 +29,6 @@ import { Hono } from "hono";
 import { CHAT_PATH, chatRoutes } from "../../create-sotto/templates/resource-server-llm/src/chat.ts";
 import { openLocalModel } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
 import { RULE, signedPrices } from "../../create-sotto/templates/resource-server-llm/src/price.ts";
-import type { CuratedSet } from "./curator.ts";
 
 const HOST = "127.0.0.1";
 

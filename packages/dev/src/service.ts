@@ -1,7 +1,7 @@
 // The settings of the service that `npm run dev` runs. The program is the usual one.
 import { join } from "node:path";
 import { buildFolder, root } from "@sotto/keys/circuits/paths";
-import type { CuratedSet } from "./curator.ts";
+import type { CuratedSet } from "@sotto/local/demo/processes";
 import { type ChildProgram, cleanEnvironment } from "./processes.ts";
 import type { State } from "./state.ts";
 

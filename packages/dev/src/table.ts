@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { HOST } from "@sotto/command/ports";
 import { paint, type Screen, table } from "@sotto/command/terminal";
+import type { CuratedSet } from "@sotto/local/demo/processes";
 import type { DeploymentManifest } from "@sotto/protocol";
-import type { CuratedSet } from "./curator.ts";
 import type { Ports } from "./ports.ts";
 import type { Servers } from "./resource-servers.ts";
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PayingFetch, wrapFetch } from "@sotto/client";
+import type { CuratedSet } from "@sotto/local/demo/processes";
 import { showOrigins } from "@sotto/origins/client";
 import { Origins } from "@sotto/origins/wallet";
 import { prepaid } from "@sotto/prepaid/client";
@@ -15,7 +16,6 @@ import { Wallet as Account, Interface } from "ethers";
 import type OpenAI from "openai";
 import { LOCAL_MODEL } from "../../create-sotto/templates/resource-server-llm/src/local-model.ts";
 import { payingOpenAi } from "../../create-sotto/templates/resource-server-llm/src/openai.ts";
-import type { CuratedSet } from "./curator.ts";
 import { send } from "./faucet.ts";
 
 export interface TrafficOrder {
