@@ -3,13 +3,14 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { systemOf } from "../src/r1cs.ts";
+import { free } from "./free.ts";
 import { randomAddition } from "./random-addition.ts";
 import { type Circuit, type Constraint, randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { smallFieldRules } from "./small-field.ts";
 import { solutions } from "./solutions.ts";
 
 const SYSTEMS = fuzzSize(6_000, 300_000);
-const ADDITIONS = fuzzSize(2_000, 200_000);
+const ADDITIONS = fuzzSize(2_000, 50_000);
 const rules = await smallFieldRules();
 
 /** What the first checker says about a circuit over the small field. */
@@ -26,19 +27,6 @@ function check({ given, results, wires, constraints }: Circuit) {
     given: [...range(1, given), ...determined.givenPublic],
     known: range(1, wires - 1).filter((wire) => determined.isDetermined(wire)),
   };
-}
-
-/** The wires of `claimed` that have two values although the wires of `given` have the same. */
-function free(all: readonly Uint8Array[], given: readonly number[], claimed: readonly number[]): number[] {
-  const first = new Map<string, Uint8Array>();
-  const wrong = new Set<number>();
-  for (const values of all) {
-    const key = given.map((wire) => values[wire]).join();
-    const other = first.get(key);
-    if (other === undefined) first.set(key, values);
-    else for (const wire of claimed) if (values[wire] !== other[wire]) wrong.add(wire);
-  }
-  return [...wrong];
 }
 
 /** p1 (w - a) = 0, p1 Y = w - p2 and w w = p1, for the inputs a, Y and the public p1, p2. */

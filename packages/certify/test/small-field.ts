@@ -1,32 +1,56 @@
 import { registerHooks } from "node:module";
+import { BASE8, EDWARDS_A, EDWARDS_D, A as LARGE_A, ORDER } from "../src/curve.ts";
 import { P } from "../src/replay/field.ts";
 import { SMALL } from "./random-circuit.ts";
+import type { SmallCurve } from "./small-curve.ts";
 
-const SUFFIX = `?field=${SMALL}`;
 /** Constants of Baby Jubjub, which is a curve over the large field only. */
-const LARGE_ONLY = "/curve.ts";
+const CURVE = "/curve.ts";
+
+function replaced(source: string, values: readonly (readonly [found: string, value: string])[]): string {
+  return values.reduce((text, [found, value]) => {
+    if (!text.includes(found)) throw new Error(`the source does not contain ${found}`);
+    return text.replaceAll(found, value);
+  }, source);
+}
+
+/** The constants of curve.ts, and those of a small curve. */
+const constantsOf = ({ A, order, base: [x, y] }: SmallCurve): [found: string, value: string][] => [
+  [`EDWARDS_A = ${EDWARDS_A}n`, `EDWARDS_A = ${A + 2}n`],
+  [`EDWARDS_D = ${EDWARDS_D}n`, `EDWARDS_D = ${A - 2}n`],
+  [` A = ${LARGE_A}n`, ` A = ${A}n`],
+  [`${ORDER}n`, `${order}n`],
+  [`x: ${BASE8.x}n`, `x: ${x}n`],
+  [`y: ${BASE8.y}n`, `y: ${y}n`],
+  // The powers of two below the order.
+  ["j <= 252", `j <= ${Math.floor(Math.log2(order))}`],
+];
 
 /**
- * The first checker's rules over the field of 5. The modules are those of packages/certify, loaded a second time with
- * another prime in field.ts.
+ * The first checker's rules over a small field. The modules are those of packages/certify, loaded a second time with another
+ * prime in field.ts. The lemmas work only with a curve over this field.
  */
-export async function smallFieldRules() {
+export async function smallFieldRules(curve?: SmallCurve) {
+  const prime = curve?.p ?? SMALL;
+  const suffix = `?field=${prime}`;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      const inherits = context.parentURL?.endsWith(SUFFIX) === true && !found.url.endsWith(LARGE_ONLY);
-      return inherits ? { ...found, url: found.url + SUFFIX } : found;
+      const isKept = curve === undefined && found.url.endsWith(CURVE);
+      return context.parentURL?.endsWith(suffix) === true && !isKept ? { ...found, url: found.url + suffix } : found;
     },
     load(url, context, next) {
       const loaded = next(url, context);
-      if (!url.endsWith(`/field.ts${SUFFIX}`)) return loaded;
-      const source = String(loaded.source);
-      if (!source.includes(`${P}n`)) throw new Error("field.ts does not contain the prime");
-      return { ...loaded, source: source.replace(`${P}n`, `${SMALL}n`) };
+      const replace = (values: readonly (readonly [string, string])[]) => ({
+        ...loaded,
+        source: replaced(String(loaded.source), values),
+      });
+      if (url.endsWith(`/field.ts${suffix}`)) return replace([[`${P}n`, `${prime}n`]]);
+      return curve !== undefined && url.endsWith(CURVE + suffix) ? replace(constantsOf(curve)) : loaded;
     },
   });
   const load = <Module>(name: string): Promise<Module> =>
-    import(`${new URL(`../src/${name}.ts`, import.meta.url).href}${SUFFIX}`);
+    import(`${new URL(`../src/${name}.ts`, import.meta.url).href}${suffix}`);
   try {
     const { Normalized } = await load<typeof import("../src/normalize.ts")>("normalize");
     const { Facts } = await load<typeof import("../src/facts.ts")>("facts");
