@@ -3,11 +3,12 @@
 // committed.
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import bn128 from "wasmcurves/build/bn128_wasm.js";
 import wasmcurves from "wasmcurves/package.json" with { type: "json" };
 import type { KernelCode } from "./src/fast/kernel.ts";
-import { curveCode, probeCode, scalarCode, witnessReaderCode } from "./src/fast/kernels.ts";
+import { curveCode, probeCode, scalarCode, simdProbeCode, witnessReaderCode } from "./src/fast/kernels.ts";
+import * as plain from "./src/plain-kernels.ts";
 
 const source = join(import.meta.dirname, "src");
 
@@ -16,16 +17,26 @@ const inflated = (bytes: Uint8Array): string =>
 const literal = ({ modulus, bytes, constants }: KernelCode): string =>
   `{ modulus: ${modulus}n, bytes: ${inflated(bytes)}, constants: ${inflated(constants)} }`;
 
-/** Replaces src/fast/kernels.ts by the assembled bytes. */
+const codes = async (code: typeof plain, inflate: string): Promise<string> => `import { inflate } from "${inflate}";
+export const curveCode = async () => (${literal(await code.curveCode())});
+export const scalarCode = async () => (${literal(await code.scalarCode())});
+`;
+
+/** Replaces src/fast/kernels.ts and src/plain-kernels.ts by the assembled bytes; the latter remains a module of its own. */
 const kernels: Plugin = {
   name: "kernels",
-  setup({ onLoad }) {
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /[\\/]plain-kernels\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "./plain-kernels.js", external: true } : undefined,
+    );
+    onLoad({ filter: /[\\/]src[\\/]plain-kernels\.ts$/ }, async () => ({
+      contents: await codes(plain, "./fast/inflate.ts"),
+    }));
     onLoad({ filter: /[\\/]src[\\/]fast[\\/]kernels\.ts$/ }, async () => ({
-      contents: `import { inflate } from "./inflate.ts";
-export const curveCode = async () => (${literal(await curveCode())});
-export const scalarCode = async () => (${literal(await scalarCode())});
+      contents: `${await codes({ curveCode, scalarCode }, "./inflate.ts")}
 export const witnessReaderCode = () => Uint8Array.of(${witnessReaderCode().join()});
 export const probeCode = () => Uint8Array.of(${probeCode().join()});
+export const simdProbeCode = () => Uint8Array.of(${simdProbeCode().join()});
 `,
     }));
   },
@@ -49,16 +60,44 @@ export default ${JSON.stringify({ code, prePSize, preQSize })};`,
   },
 };
 
-await build({
-  entryPoints: ["index.ts", "kernel.ts", "fast-worker.ts"].map((entry) => join(source, entry)),
-  outdir: join(import.meta.dirname, "dist"),
+const options: BuildOptions = {
   bundle: true,
   format: "esm",
   platform: "neutral",
   target: "es2023",
   packages: "external",
-  sourcemap: true,
-  sourcesContent: false,
   plugins: [kernels, curve],
   logLevel: "warning",
+};
+
+const { outputFiles } = await build({
+  ...options,
+  entryPoints: [join(source, "fast-worker.ts")],
+  format: "iife",
+  minify: true,
+  write: false,
+});
+
+/** Replaces src/worker-source.ts by the bundled worker, as a module of its own. */
+const workerSource: Plugin = {
+  name: "worker-source",
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /[\\/]worker-source\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "./worker-source.js", external: true } : undefined,
+    );
+    onLoad({ filter: /[\\/]src[\\/]worker-source\.ts$/ }, () => ({
+      contents: `export const workerSource = ${JSON.stringify(outputFiles?.[0]?.text)};`,
+    }));
+  },
+};
+
+await build({
+  ...options,
+  entryPoints: ["index.ts", "kernel.ts", "fast-worker.ts", "plain-kernels.ts", "worker-source.ts"].map((entry) =>
+    join(source, entry),
+  ),
+  outdir: join(import.meta.dirname, "dist"),
+  sourcemap: true,
+  sourcesContent: false,
+  plugins: [kernels, curve, workerSource],
 });

@@ -35,6 +35,16 @@ export const GROTH16_ERRORS = {
     cause: "The file was cut off, or another compiler wrote it.",
     exit: "usage",
   },
+  CIRCUIT_FILE_UNREADABLE: {
+    means: "A witness generator, proving key or witness could not be read. Details: `kind`.",
+    cause: "The path is wrong, or the server of the URL refused it. No message repeats a URL.",
+    exit: "usage",
+  },
+  WITNESS_FILE_INVALID: {
+    means: "A .wtns file cannot be used.",
+    cause: "The file was cut off, or belongs to another curve or circuit.",
+    exit: "usage",
+  },
   INPUT_INVALID: {
     means:
       "An input of the circuit is missing, unknown, of the wrong size or not a canonical field element. No message " +
@@ -54,9 +64,19 @@ export const GROTH16_ERRORS = {
     cause: "The name has a typo, or a changed circuit uses the signal elsewhere.",
     exit: "usage",
   },
+  CIRCUIT_TOO_LARGE: {
+    means: "A circuit needs more memory than there is, or than a kernel can address, 2 GiB. Details: `domainSize`.",
+    cause: "The circuit has millions of constraints, or the machine little memory.",
+    exit: "usage",
+  },
+  ENGINE_UNSUPPORTED: {
+    means: "This runtime cannot prove, because its WebAssembly has no SIMD.",
+    cause: "The browser is older than 2023, or runs on a processor without SSE4.1.",
+    remedy: "Prove with another browser or machine. Verification works.",
+  },
   PREPARE_UNSUPPORTED: {
     means: "The proof engine cannot prepare proofs; it makes complete ones. Details: `engine`.",
-    cause: "The machine or browser lacks relaxed SIMD, so snarkjs proves.",
+    cause: "The program uses an engine of its own, without `sums`.",
     remedy: "Make complete proofs.",
   },
   PREPARED_PROOF_GONE: {

@@ -1,4 +1,4 @@
-/** The second thread. The worker stores its share of each key and answers requests one at a time. */
+/** Another thread. The worker stores its share of each key and answers requests one at a time. */
 
 import type { Reply, Request } from "./engine/second-thread.ts";
 import { shareOf } from "./engine/share.ts";
@@ -11,8 +11,14 @@ interface Port {
   postMessage(reply: Reply): void;
 }
 
+/** The global scope of a page's worker. */
+interface PageScope {
+  onmessage: ((event: { readonly data: Request }) => void) | null;
+  postMessage(reply: Reply): void;
+}
+
 interface NodeProcess {
-  getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: Port | null };
+  getBuiltinModule?(name: "node:worker_threads"): { readonly parentPort: Port | null };
 }
 
 const keys = new Map<number, Promise<ProvingKey>>();
@@ -40,15 +46,18 @@ async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }
   }
 }
 
-const { parentPort } = (globalThis as unknown as { process: NodeProcess }).process.getBuiltinModule(
-  "node:worker_threads",
-);
-parentPort?.on("message", (request) => {
+function serve(request: Request, post: (reply: Reply) => void): void {
   answer(request).then(
-    (reply) => parentPort.postMessage({ id: request.id, ...reply }),
-    (error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      parentPort.postMessage({ id: request.id, error: text });
-    },
+    (reply) => post({ id: request.id, ...reply }),
+    (error: unknown) => post({ id: request.id, error: error instanceof Error ? error.message : String(error) }),
   );
-});
+}
+
+const threads = (globalThis as { readonly process?: NodeProcess }).process?.getBuiltinModule?.("node:worker_threads");
+if (threads === undefined) {
+  const scope = globalThis as unknown as PageScope;
+  scope.onmessage = ({ data }) => serve(data, (reply) => scope.postMessage(reply));
+} else {
+  const { parentPort } = threads;
+  parentPort?.on("message", (request) => serve(request, (reply) => parentPort.postMessage(reply)));
+}

@@ -1,6 +1,5 @@
 export type { ProvingEngine } from "./engine/engine.ts";
-export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
-export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
+export { type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { ABORTED_ERROR, type ErrorDefinition, GROTH16_ERRORS } from "./error-definitions.ts";
 export { type ErrorDetails, Groth16Error, type Groth16ErrorCode } from "./errors.ts";
 export type { Witness } from "./fast/parts.ts";
@@ -23,5 +22,16 @@ export {
   type ProveOptions,
   type ProveStage,
 } from "./prover.ts";
+export type { ZKArtifact } from "./snarkjs/files.ts";
+export {
+  type Groth16Options,
+  type Groth16Result,
+  groth16,
+  type Logger,
+  type PreparedGroth16,
+  type ProverOptions,
+} from "./snarkjs/groth16.ts";
+export type { Groth16Proof, PublicSignals } from "./snarkjs/proof-json.ts";
+export type { CircuitSignals, SignalValueType } from "./snarkjs/signals.ts";
 export { type CircuitVerifier, createCircuitVerifier } from "./verifier.ts";
 export type { CircuitInput, InputValue } from "./witness/input.ts";

@@ -1,5 +1,5 @@
 import type { ProvingEngine } from "./engine/engine.ts";
-import { defaultEngine } from "./engine/fast-engine.ts";
+import { fastEngine } from "./engine/fast-engine.ts";
 import { groth16Error, throwIfAborted, unlessAborted } from "./errors.ts";
 import { type FreeConstants, freeConstants } from "./prepared/constants.ts";
 import { COMPARED_VALUE, ELEMENT_BYTES, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
@@ -48,7 +48,7 @@ export interface CircuitFiles {
 
 /** The components of a prover. */
 export interface CircuitProverOptions {
-  /** Default: the fast engine if the machine supports it, else snarkjs. */
+  /** Default: `fastEngine()`. */
   engine?: ProvingEngine | undefined;
   /** Verifies each proof before returning it, in about 10 ms. Default: true. */
   selfCheck?: boolean | undefined;
@@ -85,7 +85,7 @@ export interface CircuitProver {
 /** Creates a prover for one circuit. */
 export function createCircuitProver(
   files: CircuitFiles,
-  { engine = defaultEngine(), selfCheck = true }: CircuitProverOptions = {},
+  { engine = fastEngine(), selfCheck = true }: CircuitProverOptions = {},
 ): CircuitProver {
   const { name } = files;
   const calculator = remembered(async () => createWitnessCalculator(name, await files.wasm()));
@@ -257,7 +257,7 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Reads elements 1 to `count` of the witness. @throws Groth16Error PROOF_SELF_CHECK_FAILED if it has fewer */
-function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
+export function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
   const elements = witness.byteLength / ELEMENT_BYTES;
   if (count >= elements) {
     const message = `The verification key is of another circuit: it has ${count} public signals, but the witness ${elements} elements.`;

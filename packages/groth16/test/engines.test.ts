@@ -10,7 +10,7 @@ import { assert } from "chai";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
 import { newClaimedGroups } from "../src/engine/share.ts";
 import { curveCode, scalarCode } from "../src/fast/kernels.ts";
-import { compilePrograms } from "../src/fast/programs.ts";
+import { compile, compilePrograms } from "../src/fast/programs.ts";
 import { sumParts } from "../src/fast/prove.ts";
 import { prepareKey } from "../src/fast/proving-key.ts";
 import { parseZkey } from "../src/fast/zkey.ts";
@@ -18,12 +18,10 @@ import {
   type CircuitVerifier,
   createCircuitProver,
   createCircuitVerifier,
-  defaultEngine,
   encodeProof,
   fastEngine,
   type ProvingEngine,
   parseVerificationKey,
-  snarkjsEngine,
 } from "../src/index.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
 import { toyFiles, toyFilesCode } from "./support/toy-files.ts";
@@ -33,8 +31,6 @@ const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 3;
 const ENGINES: [string, () => ProvingEngine][] = [
   ["the fast engine", fastEngine],
   ["the fast engine on one thread", () => fastEngine({ singleThread: true })],
-  ["snarkjs", snarkjsEngine],
-  ["snarkjs on one thread", () => snarkjsEngine({ singleThread: true })],
 ];
 
 describe("engines", function () {
@@ -105,9 +101,9 @@ describe("engines", function () {
   it("do not keep a process alive", () => {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const script = `
-      import { createCircuitProver, createCircuitVerifier, fastEngine, parseVerificationKey, snarkjsEngine } from ${JSON.stringify(entry)};${toyFilesCode(build)}
+      import { createCircuitProver, createCircuitVerifier, fastEngine, parseVerificationKey } from ${JSON.stringify(entry)};${toyFilesCode(build)}
       const input = { product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1" };
-      for (const engine of [fastEngine(), snarkjsEngine()]) {
+      for (const engine of [fastEngine(), fastEngine({ singleThread: true })]) {
         const { proof, publicSignals } = await createCircuitProver(files, { engine }).prove(input);
         console.log(await createCircuitVerifier(key, engine).verify(proof, publicSignals));
       }`;
@@ -127,32 +123,75 @@ describe("engines", function () {
     assert.equal(output, "started\n");
   });
 
-  it("prove and verify without loading snarkjs, on the main thread and in a worker thread", () => {
-    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
-    const program = (engine: string) => `
+  it("prove and verify without loading another package, on the main thread and in a worker thread", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "dist", "index.js")).href;
+    const program = (control: string) => `
       const { registerHooks } = await import("node:module");
       const loaded = [];
       registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
-      const { createCircuitProver, createCircuitVerifier, parseVerificationKey, snarkjsEngine } = await import(${JSON.stringify(entry)});${toyFilesCode(build)}
-      const { proof, publicSignals } = await createCircuitProver(files, { ${engine} }).prove({
-        product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1",
-      });
+      ${control}
+      const { createCircuitProver, createCircuitVerifier, parseVerificationKey } = await import(${JSON.stringify(entry)});${toyFilesCode(build)}
+      const { proof, publicSignals } = await createCircuitProver(files).prove(${TOY_INPUT_JSON});
       const holds = await createCircuitVerifier(key).verify(proof, publicSignals);
-      const found = ["snarkjs", "ffjavascript", "web-worker"].filter((name) =>
-        loaded.some((url) => url.includes("/node_modules/" + name + "/")));
-      console.log(JSON.stringify({ holds, found }));`;
+      console.log(JSON.stringify({ holds, found: loaded.filter((url) => url.includes("/node_modules/")).length }));`;
     const run = (script: string) => {
-      const options = { encoding: "utf8", timeout: 300_000 } as const;
+      const options = { encoding: "utf8", timeout: 300_000, cwd: import.meta.dirname } as const;
       const args = ["--input-type=module", "--no-warnings", "-e", script];
-      return JSON.parse(execFileSync(process.execPath, args, options)) as { holds: boolean; found: string[] };
+      return JSON.parse(execFileSync(process.execPath, args, options)) as { holds: boolean; found: number };
     };
-    assert.deepEqual(run(program("")), { holds: true, found: [] });
+    assert.deepEqual(run(program("")), { holds: true, found: 0 });
     const inWorker = `
       import { Worker } from "node:worker_threads";
       new Worker(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(program(""))})));`;
-    assert.deepEqual(run(inWorker), { holds: true, found: [] });
-    // Control: the hook detects snarkjs when the snarkjs engine proves.
-    assert.include(run(program("engine: snarkjsEngine({ singleThread: true })")).found, "snarkjs");
+    assert.deepEqual(run(inWorker), { holds: true, found: 0 });
+    // Control: the hook sees other packages.
+    assert.isAbove(run(program('await import("chai");')).found, 0);
+  });
+
+  it("prove the same without relaxed SIMD, and say by code that they need SIMD", () => {
+    const run = (entry: string, validate: string): unknown => {
+      const script = `
+        const { validate } = WebAssembly;
+        let refused = 0;
+        WebAssembly.validate = ${validate};
+        const { createCircuitProver, createCircuitVerifier, parseVerificationKey } = await import(${JSON.stringify(entry)});${toyFilesCode(build)}
+        const found = [];
+        for (const label of ["42", "43"]) {
+          const made = await createCircuitProver(files).prove({ ...${TOY_INPUT_JSON}, label }).catch(({ code }) => code);
+          found.push(made.proof ? await createCircuitVerifier(key).verify(made.proof, made.publicSignals) : made);
+        }
+        console.log(JSON.stringify({ found, refused: refused > 0 }));`;
+      const args = ["--input-type=module", "--no-warnings", "-e", script];
+      return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", timeout: 120_000 }));
+    };
+    // f64x2.relaxed_madd is fd 87 02.
+    const withoutRelaxed = `(bytes) => {
+      const isRelaxed = Buffer.from(bytes).includes(Buffer.from("fd8702", "hex"));
+      if (isRelaxed) refused++;
+      return !isRelaxed && validate(bytes);
+    }`;
+    const entries = ["src/index.ts", "dist/index.js"].map(
+      (file) => pathToFileURL(join(import.meta.dirname, "..", file)).href,
+    );
+    for (const entry of entries) {
+      assert.deepEqual(run(entry, withoutRelaxed), { found: [true, true], refused: true });
+      const unsupported = ["ENGINE_UNSUPPORTED", "ENGINE_UNSUPPORTED"];
+      assert.deepEqual(run(entry, "() => { refused++; return false; }"), { found: unsupported, refused: true });
+    }
+  });
+
+  it("give the same sums with and without fused multiply-add", async () => {
+    const zkey = parseZkey(new Uint8Array(readFileSync(join(build, "toy", "toy.zkey"))));
+    const parts = ["a", "b1", "b2", "c", "h"] as const;
+    const [fused, plain] = await Promise.all(
+      [true, false].map(async (isFused) => prepareKey(zkey, parts, await compile(isFused))),
+    );
+    for (let round = 0; round < ROUNDS; round++) {
+      const witness = Uint8Array.from({ length: 32 * zkey.variables }, (_, byte) =>
+        byte % 32 === 31 ? 0 : Math.random() * 256,
+      );
+      assert.deepEqual([...sumParts(plain!, witness, parts)], [...sumParts(fused!, witness, parts)]);
+    }
   });
 
   it("prepare the key before the witness is computed, and only the proof reports that it failed", async () => {
@@ -347,7 +386,7 @@ ${toyFilesCode(build)}
 
   it("prove the same after warming up and after closing", async () => {
     const files = toyFiles(build, parseVerificationKey);
-    for (const engine of [fastEngine(), snarkjsEngine({ singleThread: true })]) {
+    for (const engine of [fastEngine(), fastEngine({ singleThread: true })]) {
       const prover = createCircuitProver(files, { engine });
       await prover.warm();
       for (let round = 0; round < 2; round++) {
@@ -356,12 +395,5 @@ ${toyFilesCode(build)}
         prover.close();
       }
     }
-  });
-
-  it("default to the fast engine on this machine", async () => {
-    assert.equal(defaultEngine().name, fastEngine().name);
-    const files = toyFiles(build, parseVerificationKey);
-    const prover = createCircuitProver(files);
-    assert.deepEqual((await prover.prove(TOY_INPUT)).publicSignals, TOY_SIGNALS);
   });
 });

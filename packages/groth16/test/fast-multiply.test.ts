@@ -1,11 +1,13 @@
 import { randomBelow } from "@sotto/test-kit/random-below";
 import { assert } from "chai";
-import { compileKernel } from "../src/fast/assemble-kernel.ts";
+import { compileKernel, type Write } from "../src/fast/assemble-kernel.ts";
 import type { Code, Local } from "../src/fast/assembler.ts";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
+import { exactProducts } from "../src/fast/exact-products.ts";
 import { pairAt } from "../src/fast/field-functions.ts";
 import { f64x2 } from "../src/fast/instructions.ts";
 import { Kernel } from "../src/fast/kernel.ts";
+import { fusedProducts, type MakeProducts } from "../src/fast/limb-products.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../src/fast/limbs.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 
@@ -18,8 +20,8 @@ const [TOP, LIMIT] = [2 ** 50, 2 ** 51];
 type Limbs = readonly number[];
 
 /** The emitter's products as functions of a kernel. */
-function compile(modulus: bigint) {
-  return compileKernel(modulus, (module, field) => {
+function compile(modulus: bigint, makeProducts: MakeProducts) {
+  const write: Write = (module, field) => {
     const define = (name: string, pairs: number, write: (f: Local[], emit: typeof field, b: never) => Code) => {
       module.define(
         name,
@@ -64,7 +66,8 @@ function compile(modulus: bigint) {
       }),
     );
     define("carry", 2, ([to, a], emit, f) => emit.carry(f, out(to), at(a)));
-  });
+  };
+  return compileKernel(modulus, write, makeProducts);
 }
 
 /** These tests need many numbers more than they need good ones: `randomBelow` takes longer than a product. */
@@ -84,15 +87,17 @@ function operand(modulus: bigint, top = TOP): Limbs {
   return toLimbs(near).map((each) => each * pick([1, -1]));
 }
 
-for (const [name, modulus] of [
-  ["base", q],
-  ["scalar", r],
+for (const [name, modulus, makeProducts] of [
+  ["base field", q, fusedProducts],
+  ["scalar field", r, fusedProducts],
+  ["base field without fused multiply-add", q, exactProducts],
+  ["scalar field without fused multiply-add", r, exactProducts],
 ] as const) {
-  describe(`fast engine: products in the ${name} field, with limbs at their limits`, () => {
+  describe(`fast engine: products in the ${name}, with limbs at their limits`, () => {
     let kernel: Kernel;
     let pairs: number[];
     before(async () => {
-      kernel = await Kernel.instantiate(await compile(modulus));
+      kernel = await Kernel.instantiate(await compile(modulus, makeProducts));
       pairs = Array.from({ length: 8 }, () => kernel.allocate(PAIR_BYTES));
     });
 

@@ -9,7 +9,6 @@ import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
-import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import {
   type CircuitFiles,
   type CircuitVerifier,
@@ -22,10 +21,10 @@ import {
   type ProofPoints,
   type ProvingEngine,
   parseVerificationKey,
-  snarkjsEngine,
 } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { toyFiles } from "./support/toy-files.ts";
+import { withSnarkjs } from "./support/with-snarkjs.ts";
 
 describe("proving and verifying", function () {
   slow(this, "a circuit is compiled, and proofs made");
@@ -46,13 +45,13 @@ describe("proving and verifying", function () {
     assert.deepEqual(proof.publicSignals, TOY_SIGNALS);
     assert.isTrue(await verifier.verify(proof.proof, proof.publicSignals));
     assert.isTrue(
-      await withWorkers(() => groth16.verify(vkey, proof.publicSignals, snarkjsProof(proof.proof) as never)),
+      await withSnarkjs(() => groth16.verify(vkey, proof.publicSignals, snarkjsProof(proof.proof) as never)),
     );
   });
 
   it("warms up by verifying one invalid proof", async () => {
     const verified: [ProofPoints, readonly bigint[], boolean][] = [];
-    const { prove, verify } = snarkjsEngine();
+    const { prove, verify } = fastEngine();
     const engine: ProvingEngine = {
       name: "watched",
       prove,
@@ -191,7 +190,7 @@ describe("proving and verifying", function () {
     await expectRejected("ABORTED", () => aborted);
     const witnesses: Uint8Array[] = [];
     const engine: ProvingEngine = {
-      ...snarkjsEngine({ singleThread: true }),
+      ...fastEngine({ singleThread: true }),
       prove: async (_, witness) => {
         witnesses.push(witness);
         assert.isTrue(witness.some((byte) => byte !== 0));

@@ -10,11 +10,12 @@ describe("the README", function () {
   it("verifies, proves and prepares in code blocks that run", async () => {
     const readme = join(import.meta.dirname, "..", "README.md");
     const before = process.cwd();
-    // The files that the second block reads.
+    // The files that the blocks read.
     process.chdir(await buildToy(import.meta.dirname));
     try {
       const printed = await runReadme(readme, { "@sotto/groth16": import.meta.resolve("../src/index.ts") });
       const expected = [
+        [true, "pi_a,pi_b,pi_c,protocol,curve"],
         [true, false, "PROOF_COORDINATE_RANGE"],
         [true, "210,43", true],
       ];

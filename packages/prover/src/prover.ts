@@ -2,7 +2,7 @@ import {
   type CircuitInput,
   type CircuitProver,
   createCircuitProver,
-  defaultEngine,
+  fastEngine,
   type PreparedProof,
   type PrepareOptions,
   type Proof,
@@ -15,7 +15,7 @@ import { type Artifacts, provingKeyOf } from "./artifacts/load.ts";
 export interface ProverOptions {
   /** Files of the circuits, from `loadArtifacts`. */
   artifacts: Artifacts;
-  /** Default: the fast engine if the machine supports it, else snarkjs. */
+  /** Default: `fastEngine()` of @sotto/groth16. */
   engine?: ProvingEngine | undefined;
   /** Verifies each proof before returning it, in about 10 ms. Default: true. */
   selfCheck?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface Prover {
  */
 export function createProver(from: Artifacts | ProverOptions): Prover {
   const options = "artifacts" in from ? from : { artifacts: from };
-  const { artifacts, engine = defaultEngine(), selfCheck = true } = options;
+  const { artifacts, engine = fastEngine(), selfCheck = true } = options;
   const provers = new Map<string, CircuitProver>();
   const proverOf = (circuit: string): CircuitProver => {
     const prover = provers.get(circuit) ?? createCircuitProver(filesOf(artifacts, circuit), { engine, selfCheck });

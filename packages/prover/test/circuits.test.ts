@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fastEngine, snarkjsEngine } from "@sotto/groth16";
+import { fastEngine } from "@sotto/groth16";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
@@ -47,12 +47,6 @@ describe("all circuits, under the compiled-in lock", function () {
         assert.isTrue(await verifier.verify(name, made.proof, made.publicSignals), `${name} ${variant}`);
       }
     }
-  });
-
-  it("prove a payment with snarkjs using the same files", async () => {
-    const { input } = prepared["payment"]!;
-    const made = await createProver({ artifacts, engine: snarkjsEngine() }).prove("payment", input);
-    assert.isTrue(await verifier.verify("payment", made.proof, made.publicSignals));
   });
 
   it("reject a proof of another circuit", async () => {

@@ -1,5 +1,5 @@
-// Proves appends in a child process, because proving blocks its process for a second. Not in a thread: snarkjs, which proves on
-// machines that cannot run the fast engine, does not load in worker threads.
+// Proves appends in a child process, because proving blocks its process for a second, and a prover that runs out of memory must
+// not end the service.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";

@@ -263,9 +263,10 @@ describe("a browser's bundle", () => {
     for (const later of ["snarkjs", "wasmcurves"]) expect(first.has(later)).to.equal(false);
   });
 
-  it("loads snarkjs in the prover's worker only if the fast engine cannot run", async () => {
+  it("loads neither snarkjs nor another curve in the prover's worker", async () => {
     const { bytes, first, all } = await bundle("serveProver");
     expect(bytes).to.be.within(20_000, 250_000);
-    expect([first.has("snarkjs"), first.has("ethers"), all.has("snarkjs")]).to.deep.equal([false, false, true]);
+    for (const other of ["snarkjs", "ffjavascript", "wasmcurves"]) expect(all.has(other)).to.equal(false);
+    expect(first.has("ethers")).to.equal(false);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The fast engine makes the same proofs as snarkjs from the same files, with its own kernels (src/fast). It needs
- * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise the prover uses snarkjs.
+ * WebAssembly's SIMD. With relaxed SIMD and a machine that fuses multiply-add, it is several times as fast as without.
  */
 
 import { type Curve, type Group, sharedCurve } from "../curve.ts";
@@ -11,14 +11,12 @@ import type { Part, Sums, Witness } from "../fast/parts.ts";
 import { compilePrograms } from "../fast/programs.ts";
 import { addUp, assembleProof, mergeSums, sumParts } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
-import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { invalidKey, parseZkey, type Zkey } from "../fast/zkey.ts";
 import { BASE_FIELD_ORDER } from "../proof/orders.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
-import { hasSecondThread, prepareRemotely, type RemoteKey, startSecondThread } from "./second-thread.ts";
-import { newClaimedGroups, shareOf } from "./share.ts";
-import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
+import { hasPageWorkers, hasSecondThread, prepareRemotely, type RemoteKey, startThreads } from "./second-thread.ts";
+import { type Claims, claimsOfTwo, shareOf } from "./share.ts";
 
 /**
  * The parts of this thread and of the second one. b2, whose additions cost more, belongs to both: each sums the windows that
@@ -32,36 +30,49 @@ const ALL = ["a", "b1", "b2", "c", "h"] as const;
 export interface FastOptions {
   /** Uses no second thread. Default: false, which uses one under Node if the machine has a second core. */
   singleThread?: boolean | undefined;
+  /**
+   * In a page, proves in two workers, so that the page does not wait for the proof. They are started from a `blob:` URL, which
+   * its policy (CSP) must allow; else the calling thread proves. Default: false, because a page usually runs the whole prover in
+   * a worker of its own.
+   */
+  pageWorkers?: boolean | undefined;
 }
 
 interface PreparedKey {
   readonly zkey: Zkey;
-  /** Prepares this thread's parts when they are first needed: in a proof, after the second thread has its work. */
-  here(): Promise<ProvingKey>;
-  /** Undefined if this thread works alone. */
-  readonly there: RemoteKey | undefined;
+  /** Prepares this thread's parts, if it has any, when they are first needed: in a proof, after the others have their work. */
+  here(): Promise<ProvingKey | undefined>;
+  /** On other threads: none if this thread works alone; one, or two of a page, which leave nothing to this thread. */
+  readonly there: readonly RemoteKey[];
 }
 
+/** The number of other threads. */
+type Others = 0 | 1 | 2;
+
 /** Proves with field arithmetic in WebAssembly. Each engine caches the keys that it has prepared. */
-export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingEngine {
+export function fastEngine({ singleThread = false, pageWorkers = false }: FastOptions = {}): ProvingEngine {
+  const others = (): Others => {
+    if (singleThread) return 0;
+    return pageWorkers && hasPageWorkers() ? 2 : hasSecondThread() ? 1 : 0;
+  };
   const keys = new WeakMap<Uint8Array, PreparedKey>();
-  const keyOf = (file: Uint8Array, alone = singleThread || !hasSecondThread()): PreparedKey => {
+  const keyOf = (file: Uint8Array, count = others()): PreparedKey => {
     let key = keys.get(file);
-    if (key === undefined || key.there?.hasEnded === true) {
-      key = prepare(file, alone);
+    if (key === undefined || key.there.some(({ hasEnded }) => hasEnded)) {
+      key = prepare(file, count);
       keys.set(file, key);
     }
     return key;
   };
-  /** Waits until the key is prepared. If the second thread cannot prepare it, the key is used without that thread. */
+  /** Waits until the key is prepared. If another thread cannot prepare it, the key is used without other threads. */
   const readyKeyOf = async (file: Uint8Array): Promise<PreparedKey> => {
     const key = keyOf(file);
     try {
-      await key.there?.ready;
+      await Promise.all(key.there.map(({ ready }) => ready));
     } catch {
       // The runtime forbids workers, or the bundle lacks the worker's file. If the key is invalid, this thread says so.
       keys.delete(file);
-      return keyOf(file, true);
+      return keyOf(file, 0);
     }
     return key;
   };
@@ -72,21 +83,26 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
       throw groth16Error("ENGINE_FAILED", message, { found: witness.byteLength, expected });
     }
-    // Start the second thread first, so that both work at the same time. Where there is none, as in pages, there may be no
-    // SharedArrayBuffer either.
-    const claims = there === undefined ? undefined : newClaimedGroups();
-    const asked = claims === undefined ? undefined : there?.sum(witness, parts, claims);
-    // If this thread fails first, the other's failure must not be an unhandled rejection.
-    asked?.catch(() => undefined);
+    // Start the other threads first, so that all work at the same time. Alone, there may be no SharedArrayBuffer.
+    const claims = there.length === 0 ? [] : claimsOfTwo();
+    const asked = there.map((remote, index) => remote.sum(witness, parts, claims[index] as Claims));
+    // If this thread or another one fails first, a failure must not be an unhandled rejection.
+    for (const answer of asked) answer.catch(() => undefined);
     const [key, curve] = await Promise.all([here(), sharedCurve()]);
     const sums: Sums[] = [];
-    // This thread adds up the sums in G1 before it takes windows of b2. Meanwhile the other thread takes more of those.
-    const share = claims === undefined ? undefined : shareOf(claims);
-    for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
+    if (key !== undefined) {
+      // This thread adds up the sums in G1 before it takes windows of b2. Meanwhile the other thread takes more of those.
+      const share = claims[1] === undefined ? undefined : shareOf(claims[1]);
+      try {
+        for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
+      } catch (error) {
+        throw withCode(zkey, error);
+      }
+    }
     try {
-      for (const other of (await asked) ?? []) sums.push(addUp(curve, other));
+      for (const other of (await Promise.all(asked)).flat()) sums.push(addUp(curve, other));
     } catch (error) {
-      if ((await readyKeyOf(file)).there === undefined) return sumsOf(file, witness, parts);
+      if ((await readyKeyOf(file)).there.length === 0) return sumsOf(file, witness, parts);
       keys.delete(file);
       const reason = error instanceof Error ? error.message : String(error);
       throw groth16Error("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
@@ -96,7 +112,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
   return {
     name: "sotto-fast",
     start() {
-      if (!singleThread && hasSecondThread()) startSecondThread();
+      startThreads(others());
       sharedCurve().catch(() => undefined);
       compilePrograms().catch(() => undefined);
     },
@@ -125,15 +141,15 @@ function exampleWitness({ variables }: Zkey): Witness {
 }
 
 /** Begins to prepare a key. @throws Groth16Error PROVING_KEY_INVALID */
-function prepare(file: Uint8Array, alone: boolean): PreparedKey {
+function prepare(file: Uint8Array, others: Others): PreparedKey {
   const zkey = parseZkey(file);
-  const there = alone ? undefined : tryRemotely(file);
-  let here: Promise<ProvingKey> | undefined;
+  const there = tryRemotely(file, others);
+  let here: Promise<ProvingKey | undefined> | undefined;
   return {
     zkey,
     here() {
       if (here === undefined) {
-        here = prepareHere(zkey, there === undefined ? ALL : HERE);
+        here = prepareHere(zkey, there.length);
         // The next call tries again.
         here.catch(() => {
           here = undefined;
@@ -145,16 +161,24 @@ function prepare(file: Uint8Array, alone: boolean): PreparedKey {
   };
 }
 
-/** @throws Groth16Error PROVING_KEY_INVALID, ENGINE_FAILED */
-async function prepareHere(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
+/**
+ * Checks the key's header, and prepares what this thread sums: nothing beside two other threads.
+ * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED
+ */
+async function prepareHere(zkey: Zkey, others: number): Promise<ProvingKey | undefined> {
   assertHeaderPoints(zkey, await sharedCurve());
-  try {
-    return await prepareKey(zkey, parts, await compilePrograms());
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const message = `The proving key is too large for the engine: ${error.message}.`;
-    throw groth16Error("ENGINE_FAILED", message, { domainSize: zkey.domainSize }, error);
-  }
+  if (others === 2) return undefined;
+  const programs = await compilePrograms();
+  return prepareKey(zkey, others === 0 ? ALL : HERE, programs).catch((error: unknown) => {
+    throw withCode(zkey, error);
+  });
+}
+
+/** The error of a kernel that would need more memory than there is, with a code; any other as it is. */
+function withCode({ domainSize }: Zkey, error: unknown): unknown {
+  if (!(error instanceof RangeError)) return error;
+  const message = `The circuit is too large for the engine: ${error.message}.`;
+  return groth16Error("CIRCUIT_TOO_LARGE", message, { domainSize }, error);
 }
 
 /** A point of another order could make a proof that reveals its witness, although it verifies. */
@@ -172,19 +196,15 @@ function assertHeaderPoints({ alpha1, beta1, delta1, beta2, delta2 }: Zkey, { G1
   assertIn(G2, [beta2, delta2]);
 }
 
-function tryRemotely(file: Uint8Array): RemoteKey | undefined {
+function tryRemotely(file: Uint8Array, others: Others): RemoteKey[] {
   try {
-    const there = prepareRemotely(file, THERE);
+    const shares = [THERE, HERE].slice(0, others);
+    const there = shares.map((parts, index) => prepareRemotely(file, parts, index as 0 | 1));
     // Callers that await `ready` get the error.
-    there.ready.catch(() => undefined);
+    for (const { ready } of there) ready.catch(() => undefined);
     return there;
   } catch {
     // This runtime has no worker threads.
-    return undefined;
+    return [];
   }
-}
-
-/** The fast engine if the machine supports it, else snarkjs. */
-export function defaultEngine(options: FastOptions & SnarkjsOptions = {}): ProvingEngine {
-  return hasFusedMultiplyAdd() ? fastEngine(options) : snarkjsEngine(options);
 }

@@ -5,10 +5,13 @@
 
 import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
 
 interface PreparedKey {
   readonly curve: Curve;
+  readonly alpha: Point;
+  readonly beta: Prepared;
   readonly alphaBeta: Prepared;
   readonly gamma: Prepared;
   readonly delta: Prepared;
@@ -35,6 +38,58 @@ export async function pairingHolds(
   return curve.finalExponentiation(product).every((byte, index) => byte === alphaBeta[index]);
 }
 
+/** A proof and its signals, as for {@link pairingHolds}. */
+export interface DecodedProof {
+  readonly points: ProofPoints;
+  readonly signals: readonly bigint[];
+}
+
+/**
+ * For each proof, whether it is valid. The equations of all are raised to random weights and multiplied: if one is false, the
+ * product is 1 for only one of its 2^128 - 1 weights (the small exponents test of Bellare, Garay and Rabin), because every point
+ * is in a group of prime order. If it is not 1, each half is checked again.
+ */
+export async function batchHolds(key: VerificationKey, proofs: readonly DecodedProof[]): Promise<boolean[]> {
+  const [first] = proofs;
+  if (first === undefined) return [];
+  if (proofs.length === 1) return [await pairingHolds(key, first.points, first.signals)];
+  if (weightedProductIsOne(await preparedKey(key), proofs)) return proofs.map(() => true);
+  const middle = proofs.length >> 1;
+  return [...(await batchHolds(key, proofs.slice(0, middle))), ...(await batchHolds(key, proofs.slice(middle)))];
+}
+
+function weightedProductIsOne({ curve, alpha, beta, gamma, delta, ic }: PreparedKey, proofs: readonly DecodedProof[]) {
+  const { G1, G2 } = curve;
+  const weights = proofs.map(randomWeight);
+  const sum = (terms: readonly Point[]): Point => terms.reduce((left, right) => G1.add(left, right));
+  const weighted = (values: (proof: DecodedProof) => bigint): bigint =>
+    proofs.reduce((total, proof, index) => total + (weights[index] as bigint) * values(proof), 0n) % SCALAR_FIELD_ORDER;
+  const total = weighted(() => 1n);
+  const bound = ic.map((point, index) => {
+    return G1.multiply(point, index === 0 ? total : weighted(({ signals }) => signals[index - 1] as bigint));
+  });
+  const times = ({ points }: DecodedProof, index: number, point: "a" | "c"): Point =>
+    G1.multiply(G1.fromCoordinates(points[point]), weights[index] as bigint);
+  const product = curve.millerLoop([
+    ...proofs.map((proof, index) => {
+      const b = curve.prepareG2(G2.fromCoordinates(proof.points.b.flat()));
+      return [curve.prepareG1(times(proof, index, "a")), b] as const;
+    }),
+    [curve.prepareG1(G1.negate(G1.multiply(alpha, total))), beta],
+    [curve.prepareG1(G1.negate(sum(bound))), gamma],
+    [curve.prepareG1(G1.negate(sum(proofs.map((proof, index) => times(proof, index, "c"))))), delta],
+  ]);
+  const one = curve.finalExponentiation(curve.millerLoop([]));
+  return curve.finalExponentiation(product).every((byte, index) => byte === one[index]);
+}
+
+/** Uniform from 1 to 2^128 - 1. */
+function randomWeight(): bigint {
+  const words = globalThis.crypto.getRandomValues(new BigUint64Array(2));
+  const weight = words.reduce((value, word) => (value << 64n) | word, 0n);
+  return weight === 0n ? randomWeight() : weight;
+}
+
 /** Computes the part that depends only on the key, if that was not done before. */
 export async function prepareVerification(key: VerificationKey): Promise<void> {
   await preparedKey(key);
@@ -55,9 +110,10 @@ async function prepare(key: VerificationKey): Promise<PreparedKey> {
   const g1 = ([x, y]: VerificationKey["vk_alpha_1"]): Point => G1.fromCoordinates([x, y].map(BigInt));
   const g2 = ([x, y]: VerificationKey["vk_beta_2"]): Prepared =>
     curve.prepareG2(G2.fromCoordinates([...x, ...y].map(BigInt)));
+  const [alpha, beta] = [g1(key.vk_alpha_1), g2(key.vk_beta_2)];
   return {
-    curve,
-    alphaBeta: curve.finalExponentiation(curve.millerLoop([[curve.prepareG1(g1(key.vk_alpha_1)), g2(key.vk_beta_2)]])),
+    ...{ curve, alpha, beta },
+    alphaBeta: curve.finalExponentiation(curve.millerLoop([[curve.prepareG1(alpha), beta]])),
     gamma: g2(key.vk_gamma_2),
     delta: g2(key.vk_delta_2),
     ic: key.IC.map(g1),

@@ -1,12 +1,12 @@
 /**
- * A second thread of the fast engine, under Node: one worker for the process, started when first needed. It keeps the
- * process alive only while it works. There is no equivalent for browsers: pages run the whole prover in a worker.
+ * Other threads of the fast engine, each started when first needed. Under Node, there is one worker for the process, which keeps
+ * it alive only while it works. A page has two, so that it does not wait for a proof itself.
  */
 
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import type { ClaimedGroups } from "./share.ts";
+import { type Claims, hasSharedMemory } from "./share.ts";
 
 export type Request =
   | {
@@ -24,7 +24,7 @@ export type Request =
         readonly key: number;
         readonly witness: Witness;
         readonly parts: readonly Part[];
-        readonly claims: ClaimedGroups;
+        readonly claims: Claims;
       };
     }
   | { readonly id: number; readonly drop: number };
@@ -47,6 +47,18 @@ interface NodeWorker {
 
 type WorkerClass = new (url: URL, options: { execArgv: string[] }) => NodeWorker;
 
+/** The part of a browser's Worker that is used here. */
+interface PageWorker {
+  postMessage(message: Request): void;
+  onmessage: ((event: { readonly data: Reply }) => void) | null;
+  onerror: ((event: { readonly message?: string | undefined; preventDefault?(): void }) => void) | null;
+}
+
+interface WithPage {
+  readonly Worker?: (new (url: string) => PageWorker) | undefined;
+  readonly navigator?: { readonly hardwareConcurrency?: number | undefined } | undefined;
+}
+
 interface NodeProcess {
   getBuiltinModule?(name: "node:worker_threads"): { Worker: WorkerClass } | undefined;
   getBuiltinModule?(name: "node:os"): { availableParallelism(): number } | undefined;
@@ -61,6 +73,27 @@ export function hasSecondThread(): boolean {
   return (nodeProcess()?.getBuiltinModule?.("node:os")?.availableParallelism() ?? 1) > 1;
 }
 
+/** Whether this is a page, or a worker of one, that can start workers. */
+export function hasPageWorkers(): boolean {
+  return nodeProcess()?.getBuiltinModule === undefined && typeof (globalThis as WithPage).Worker === "function";
+}
+
+/** Starts a worker of a page from the text of its code, which needs no file of its own beside a bundle. */
+async function startPageWorker(): Promise<PageWorker> {
+  const { workerSource } = await import("../worker-source.ts");
+  const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
+  const { Worker } = globalThis as unknown as Required<WithPage>;
+  return new (Worker as new (url: string) => PageWorker)(url);
+}
+
+function startNodeWorker(Worker: WorkerClass): NodeWorker {
+  // This module runs either from source (with type stripping) or bundled into dist/index.js.
+  const isSource = import.meta.url.endsWith(".ts");
+  const url = new URL(isSource ? "../fast-worker.ts" : "./fast-worker.js", import.meta.url);
+  // Do not pass the main thread's flags (--eval, --import) to the worker.
+  return new Worker(url, { execArgv: [] });
+}
+
 type Ask = Request extends infer Each ? (Each extends Request ? Omit<Each, "id"> : never) : never;
 
 interface Pending {
@@ -68,29 +101,48 @@ interface Pending {
   reject(error: Error): void;
 }
 
-let thread: Thread | undefined;
+/** Node has the first only. */
+const threads: (Thread | undefined)[] = [];
 
 class Thread {
-  readonly #worker: NodeWorker;
+  #post: (request: Request) => void;
+  readonly #keepAlive: (isWorking: boolean) => void;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #failure: Error | undefined;
 
-  constructor(Worker: WorkerClass) {
-    // This module runs either from source (with type stripping) or bundled into dist/index.js.
-    const isSource = import.meta.url.endsWith(".ts");
-    const url = new URL(isSource ? "../fast-worker.ts" : "./fast-worker.js", import.meta.url);
-    // Do not pass the main thread's flags (--eval, --import) to the worker.
-    this.#worker = new Worker(url, { execArgv: [] });
-    this.#worker.on("message", (reply) => {
-      const pending = this.#take(reply.id);
-      if (reply.error === undefined) pending?.resolve(reply);
-      else pending?.reject(new Error(reply.error));
-    });
-    this.#worker.on("error", (error) => this.#end(error));
-    this.#worker.on("exit", () => this.#end(new Error("the worker ended")));
-    // Called after the listeners are added, because adding one for messages undoes it.
-    this.#worker.unref();
+  constructor(worker: NodeWorker | Promise<PageWorker>) {
+    if (!(worker instanceof Promise)) {
+      this.#post = (request) => worker.postMessage(request);
+      this.#keepAlive = (isWorking) => (isWorking ? worker.ref() : worker.unref());
+      worker.on("message", (reply) => this.#settle(reply));
+      worker.on("error", (error) => this.#end(error));
+      worker.on("exit", () => this.#end(new Error("the worker ended")));
+      // Called after the listeners are added, because adding one for messages undoes it.
+      worker.unref();
+      return;
+    }
+    const waiting: Request[] = [];
+    this.#post = (request) => void waiting.push(request);
+    this.#keepAlive = () => undefined;
+    worker.then(
+      (started) => {
+        started.onmessage = ({ data }) => this.#settle(data);
+        started.onerror = (event) => {
+          event.preventDefault?.();
+          this.#end(new Error(event.message ?? "the worker could not be started"));
+        };
+        this.#post = (request) => started.postMessage(request);
+        for (const request of waiting) started.postMessage(request);
+      },
+      (error: unknown) => this.#end(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  #settle(reply: Reply): void {
+    const pending = this.#take(reply.id);
+    if (reply.error === undefined) pending?.resolve(reply);
+    else pending?.reject(new Error(reply.error));
   }
 
   /** Whether the worker has ended, so that it answers nothing more. */
@@ -101,9 +153,9 @@ class Thread {
   async ask(request: Ask): Promise<Reply> {
     if (this.#failure !== undefined) throw this.#failure;
     const id = this.#nextId++;
-    this.#worker.postMessage({ id, ...request });
+    this.#post({ id, ...request });
     return new Promise((resolve, reject) => {
-      if (this.#pending.size === 0) this.#worker.ref();
+      if (this.#pending.size === 0) this.#keepAlive(true);
       this.#pending.set(id, { resolve, reject });
     });
   }
@@ -111,12 +163,13 @@ class Thread {
   #take(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#worker.unref();
+    if (this.#pending.size === 0) this.#keepAlive(false);
     return pending;
   }
 
   #end(error: Error): void {
-    if (thread === this) thread = undefined;
+    const index = threads.indexOf(this);
+    if (index >= 0) threads[index] = undefined;
     this.#failure ??= error;
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
@@ -128,7 +181,7 @@ let nextKey = 1;
 const dropped = /* @__PURE__ */ new FinalizationRegistry<{ home: Thread; key: number }>(({ home, key }) => {
   // compilePrograms() settles later than the request that prepared the key.
   compilePrograms()
-    .then(() => (thread === home ? home.ask({ drop: key }) : undefined))
+    .then(() => (threads.includes(home) ? home.ask({ drop: key }) : undefined))
     .catch(() => undefined);
 });
 
@@ -143,33 +196,40 @@ export interface RemoteKey {
    * @param parts only these parts
    * @param claims the windows of b2 that either thread has taken
    */
-  sum(witness: Witness, parts: readonly Part[], claims: ClaimedGroups): Promise<readonly PartialSums[]>;
+  sum(witness: Witness, parts: readonly Part[], claims: Claims): Promise<readonly PartialSums[]>;
 }
 
-/** Starts the thread, which takes as long as reading a key, if it does not run yet. */
-export function startSecondThread(): void {
+/** Starts the threads that do not run yet, which takes as long as reading a key. */
+export function startThreads(count: 0 | 1 | 2): void {
   try {
-    currentThread();
+    for (let index = 0; index < count; index++) currentThread(index as 0 | 1);
   } catch {
     // `prepareRemotely` reports it.
   }
 }
 
 /** @throws Error if the runtime has no worker threads */
-function currentThread(): Thread {
-  const threads = nodeProcess()?.getBuiltinModule?.("node:worker_threads");
-  if (threads === undefined) throw new Error("this runtime has no worker threads");
-  thread ??= new Thread(threads.Worker);
+function currentThread(index: 0 | 1): Thread {
+  let thread = threads[index];
+  if (thread !== undefined) return thread;
+  if (hasPageWorkers()) thread = new Thread(startPageWorker());
+  else {
+    const workers = nodeProcess()?.getBuiltinModule?.("node:worker_threads");
+    if (workers === undefined) throw new Error("this runtime has no worker threads");
+    thread = new Thread(startNodeWorker(workers.Worker));
+  }
+  threads[index] = thread;
   return thread;
 }
 
 /**
- * Begins to prepare these parts of a key on the second thread.
+ * Begins to prepare these parts of a key on another thread.
+ * @param index which one; default: the first
  * @throws Error if the runtime has no worker threads
  */
-export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): RemoteKey {
-  const [home, key] = [currentThread(), nextKey++];
-  const file = isShared(zkey) ? zkey : shareBytes(zkey);
+export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[], index: 0 | 1 = 0): RemoteKey {
+  const [home, key] = [currentThread(index), nextKey++];
+  const file = isShared(zkey) || !hasSharedMemory() ? zkey : shareBytes(zkey);
   const programs = compilePrograms();
   const remote: RemoteKey = {
     ready: programs
@@ -179,7 +239,7 @@ export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Remot
       return home.hasEnded;
     },
     async sum(witness, parts, claims) {
-      const copy = shareBytes(witness);
+      const copy = hasSharedMemory() ? shareBytes(witness) : witness.slice();
       try {
         await programs;
         const { partialSums } = await home.ask({ sum: { key, witness: copy, parts, claims } });

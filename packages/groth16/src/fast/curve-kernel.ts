@@ -8,7 +8,7 @@
  * at infinity (0, 0) are listed in `exceptions` (by step number): their sums are wrong, and the caller corrects them.
  */
 
-import { assembleKernel } from "./assemble-kernel.ts";
+import { assembleKernel, type Write } from "./assemble-kernel.ts";
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { defineBuckets } from "./bucket-kernel.ts";
 import { PAIR_BYTES } from "./constants.ts";
@@ -17,19 +17,21 @@ import { defineField, type FieldFunctions, lanesAt, pack, pairAt, scatter } from
 import { f64x2, i32, increase, loop, v128, when } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
 import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES, scratchBytes } from "./layout.ts";
+import type { MakeProducts } from "./limb-products.ts";
 import { bitsOf, MONTGOMERY_BITS } from "./limbs.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import type { Operand } from "./operands.ts";
 
-export function assembleCurveKernel(modulus: bigint): KernelCode {
-  return assembleKernel(modulus, (module, field) => {
+export function assembleCurveKernel(modulus: bigint, makeProducts?: MakeProducts): KernelCode {
+  const write: Write = (module, field) => {
     const functions = defineField(module, field);
     const norm = defineNorm(module, field);
     defineAdd(module, field, functions, defineSums1(module, field, functions), { degree: 1, norm });
     defineAdd(module, field, functions, defineSums2(module, field, functions), { degree: 2, norm });
     defineBuckets(module);
     defineExport(module, field);
-  });
+  };
+  return assembleKernel(modulus, write, makeProducts);
 }
 
 /**

@@ -76,7 +76,7 @@ export class Kernel {
 
   /**
    * Returns an address that is a multiple of 16. Views of the memory created before the call may be stale afterwards.
-   * @throws RangeError above 2 GiB
+   * @throws RangeError above 2 GiB, or if the system has no memory left
    */
   allocate(bytes: number): number {
     const address = this.#free;

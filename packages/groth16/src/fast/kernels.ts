@@ -37,3 +37,12 @@ export function probeCode(): Uint8Array<ArrayBuffer> {
   });
   return module.build();
 }
+
+/** A module that is valid if the runtime has SIMD. */
+export function simdProbeCode(): Uint8Array<ArrayBuffer> {
+  const module = new ModuleBuilder();
+  module.define("probe", [], () =>
+    v128.store(i32.const(0), f64x2.add(v128.load(i32.const(0)), v128.load(i32.const(0)))),
+  );
+  return module.build();
+}

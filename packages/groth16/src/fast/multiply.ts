@@ -23,11 +23,19 @@
 import type { Code, FunctionBuilder, Local } from "./assembler.ts";
 import type { ConstantPool } from "./constants.ts";
 import { f64x2, i32, i64x2, v128 } from "./instructions.ts";
+import {
+  doubleOf,
+  type Factor,
+  fusedProducts,
+  HIGH,
+  type LimbProducts,
+  LOW,
+  type MakeProducts,
+  type Rounding,
+} from "./limb-products.ts";
 import { bitsOf, LIMBS, negativeInverse, RADIX_BITS, toLimbs } from "./limbs.ts";
 import type { Operand, Product, Reduction } from "./operands.ts";
 
-const HIGH = 3 * 2 ** 102;
-const LOW = 3 * 2 ** 51;
 const TWO_52 = 2 ** 52;
 const SHIFT = Number(RADIX_BITS);
 /** Keeps columns positive while they are carried: a multiple of the radix, above any column. */
@@ -38,26 +46,24 @@ const HALF = 1n << (RADIX_BITS - 1n);
 /** Number of digits that are not removed by adding a multiple of the modulus. */
 const FOLDED = 3;
 
-interface Rounding {
-  readonly toHigh: Code;
-  readonly toLow: Code;
-}
-
 /** Emits the code of field arithmetic. */
 export class FieldEmitter {
   /** Order of the field. */
   readonly modulus: bigint;
   /** Where constants of the code are placed. */
   readonly pool: ConstantPool;
+  readonly #products: LimbProducts;
   readonly #factor: number;
   readonly #limbs: readonly number[];
   /** At index j the limbs of 2^(51·(j - FOLDED)) mod p. */
   readonly #folds: readonly (readonly number[])[];
 
-  constructor(modulus: bigint, pool: ConstantPool) {
+  /** @param makeProducts how products of limbs are computed. Default: by fused multiply-add */
+  constructor(modulus: bigint, pool: ConstantPool, makeProducts: MakeProducts = fusedProducts) {
     this.modulus = modulus;
     this.pool = pool;
-    this.#factor = pool.double(Number(negativeInverse(modulus)));
+    this.#products = makeProducts(pool);
+    this.#factor = Number(negativeInverse(modulus));
     this.#limbs = toLimbs(modulus);
     this.#folds = Array.from({ length: FOLDED }, (_, digit) => toLimbs(shiftedDown(modulus, FOLDED - digit)));
   }
@@ -103,17 +109,18 @@ export class FieldEmitter {
     reduction?: Reduction,
   ): Code[] {
     const high = f.local("v128");
-    const digits = f.locals("v128", LIMBS);
-    const accumulate = (low: Local, next: Local, left: Code, right: Code): Code => [
-      high.set(f64x2.madd(left, right, toHigh)),
+    const digits = this.#products.variables(f, LIMBS);
+    const parts = this.#products.parts(f, { toHigh, toLow });
+    const accumulate = (low: Local, next: Local, left: Factor, right: Factor): Code => [
+      parts.setHigh(high, left, right),
       next.set(i64x2.add(next.get, high.get)),
-      low.set(i64x2.add(low.get, f64x2.madd(left, right, f64x2.sub(toLow, high.get)))),
+      low.set(i64x2.add(low.get, parts.low(high, left, right, "low constant"))),
     ];
     const code: Code[] = [];
-    const load = (operand: Operand): Operand => {
-      const limbs = f.locals("v128", LIMBS);
-      for (const [limb, local] of limbs.entries()) code.push(local.set(operand(limb)));
-      return (limb) => (limbs[limb] as Local).get;
+    const load = (operand: Operand): ((limb: number) => Factor) => {
+      const limbs = this.#products.variables(f, LIMBS);
+      for (const [limb, { set }] of limbs.entries()) code.push(set(operand(limb)));
+      return (limb) => limbs[limb] as Factor;
     };
     const terms = products.map(({ left, right }) => {
       const loaded = load(right);
@@ -145,24 +152,27 @@ export class FieldEmitter {
         if (index > 0) code.push(column.set(i64x2.add(column.get, i64x2.add(cross.get, cross.get))));
         if (index % 2 === 0) code.push(accumulate(column, next, left(index / 2), left(index / 2)));
       }
-      for (const [digit, { get: x }] of digits.entries()) {
+      for (const [digit, x] of digits.entries()) {
         const limb = index - Math.max(digit, FOLDED);
         const factor = (this.#folds[digit] ?? this.#limbs)[limb];
         // The lowest product of a quotient digit follows below.
         if (factor === undefined || (digit >= FOLDED && limb === 0)) continue;
-        code.push(accumulate(column, next, x, this.#double(factor)));
+        code.push(accumulate(column, next, x, this.#products.constant(factor)));
       }
       const x = digits[index];
       if (x === undefined) continue;
       const signed = f64x2.sub(this.#withExponent(column.get), this.#double(TWO_52 + Number(HALF)));
       code.push(x.set(signed), this.#carry(column, next));
       if (index < FOLDED) continue;
-      const factor = v128.load(i32.const(0), this.#factor);
-      const lowest = this.#double(this.#limbs[0] as number);
+      const [factor, lowest] = [
+        this.#products.constant(this.#factor),
+        this.#products.constant(this.#limbs[0] as number),
+      ];
       code.push(
-        high.set(f64x2.sub(toHigh, f64x2.madd(x.get, factor, toHigh))),
-        x.set(f64x2.madd(x.get, factor, high.get)),
-        next.set(i64x2.add(next.get, f64x2.madd(x.get, lowest, toHigh))),
+        parts.setHigh(high, x, factor),
+        x.set(parts.low(high, x, factor, "nothing")),
+        parts.setHigh(high, x, lowest),
+        next.set(i64x2.add(next.get, high.get)),
       );
     }
     const results = columns.slice(LIMBS);
@@ -185,7 +195,8 @@ export class FieldEmitter {
       limbs.map((limb, index) => {
         const [high, below] = [highs[index], highs[index - 1]];
         const rest = high === undefined ? limb.get : f64x2.sub(limb.get, high.get);
-        const sum = below === undefined ? rest : f64x2.madd(below.get, this.#double(2 ** -SHIFT), rest);
+        // The product is exact, so that it does not matter whether it is rounded.
+        const sum = below === undefined ? rest : f64x2.add(f64x2.mul(below.get, this.#double(2 ** -SHIFT)), rest);
         return v128.store(out, sum, 16 * index);
       }),
     ];
@@ -293,7 +304,7 @@ export class FieldEmitter {
   }
 
   #double(value: number): Code {
-    return v128.load(i32.const(0), this.pool.double(value));
+    return doubleOf(this.pool, value);
   }
 
   #bits(value: bigint): Code {

@@ -1,6 +1,8 @@
 /** The kernels that prove, compiled once for all threads. */
+import { groth16Error } from "../errors.ts";
 import { compileCode, type Program } from "./kernel.ts";
 import { curveCode, scalarCode } from "./kernels.ts";
+import { hasFusedMultiplyAdd, hasSimd } from "./support.ts";
 
 export interface Programs {
   /** The kernel over the base field. */
@@ -11,10 +13,20 @@ export interface Programs {
 
 let compiling: Promise<Programs> | undefined;
 
+/** @throws Groth16Error ENGINE_UNSUPPORTED without WebAssembly's SIMD */
 export function compilePrograms(): Promise<Programs> {
-  compiling ??= Promise.all([curveCode(), scalarCode()]).then(([curve, scalar]) => ({
-    curve: compileCode(curve),
-    scalar: compileCode(scalar),
-  }));
+  compiling ??= compile(hasFusedMultiplyAdd());
   return compiling;
+}
+
+/** @param isFused whether the kernels use fused multiply-add, which the machine must have */
+export async function compile(isFused: boolean): Promise<Programs> {
+  if (!isFused && !hasSimd()) {
+    const message = "This runtime has no SIMD in WebAssembly: prove with a browser since 2023, or Node 22 or newer.";
+    throw groth16Error("ENGINE_UNSUPPORTED", message);
+  }
+  // Not the namespace of the module: a page's bundler could not leave it out of what does not prove.
+  const codes = isFused ? { curveCode, scalarCode } : await import("../plain-kernels.ts");
+  const [curve, scalar] = await Promise.all([codes.curveCode(), codes.scalarCode()]);
+  return { curve: compileCode(curve), scalar: compileCode(scalar) };
 }

@@ -3,28 +3,30 @@
  * polynomial B; the same transforms apply to both.
  */
 
-import { assembleKernel } from "./assemble-kernel.ts";
+import { assembleKernel, type Write } from "./assemble-kernel.ts";
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { defineField, lanesAt, pack, pairAt } from "./field-functions.ts";
 import { i32, increase, loop, v128 } from "./instructions.ts";
 import type { KernelCode } from "./kernel.ts";
 import { ROW_STEP_BYTES } from "./layout.ts";
+import type { MakeProducts } from "./limb-products.ts";
 import { LIMBS } from "./limbs.ts";
 import { defineMatrices } from "./matrix-kernel.ts";
 import type { FieldEmitter } from "./multiply.ts";
 import { defineTransforms } from "./ntt-kernel.ts";
 import type { Operand } from "./operands.ts";
 
-export function assembleScalarKernel(modulus: bigint): KernelCode {
-  return assembleKernel(modulus, (module, field) => {
+export function assembleScalarKernel(modulus: bigint, makeProducts?: MakeProducts): KernelCode {
+  const write: Write = (module, field) => {
     defineField(module, field);
     defineRows(module, field);
     defineProducts(module, field);
     defineFinish(module, field);
     defineTransforms(module, field);
     defineMatrices(module);
-  });
+  };
+  return assembleKernel(modulus, write, makeProducts);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Checks whether this machine can run the kernels. */
-import { probeCode } from "./kernels.ts";
+import { probeCode, simdProbeCode } from "./kernels.ts";
 
 let supported: boolean | undefined;
 
@@ -10,6 +10,11 @@ let supported: boolean | undefined;
 export function hasFusedMultiplyAdd(): boolean {
   supported ??= probe();
   return supported;
+}
+
+/** Whether the runtime has SIMD in WebAssembly, which all kernels need. */
+export function hasSimd(): boolean {
+  return WebAssembly.validate(simdProbeCode());
 }
 
 function probe(): boolean {

@@ -36,14 +36,8 @@ export interface Zkey {
  * @throws Groth16Error PROVING_KEY_INVALID
  */
 export function parseZkey(file: Uint8Array): Zkey {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections = parseSections(file, view);
-  const take = (id: number, offset: number, length: number): Uint8Array => {
-    const bytes = sections.get(id);
-    if (bytes === undefined || offset + length > bytes.byteLength)
-      throw invalidKey(`section ${id} is missing or short`);
-    return bytes.subarray(offset, offset + length);
-  };
+  const sections = parseSections(file);
+  const take = sectionReader(sections);
   const number = (id: number, offset: number): number => {
     const bytes = take(id, offset, 4);
     return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
@@ -65,7 +59,7 @@ export function parseZkey(file: Uint8Array): Zkey {
     if (take(Number(id), 0, length).byteLength !== sections.get(Number(id))?.byteLength)
       throw invalidKey(`section ${id} is longer than its header says`);
   }
-  // Skips the 128 bytes of gamma2, which only verification needs.
+  // gamma2 is between beta2 and delta1.
   const [delta1, delta2] = [take(2, 468, 64), take(2, 532, 128)];
   if ([delta1, delta2].some((point) => point.every((byte) => byte === 0)))
     throw invalidKey("its delta is infinity, so proofs would not be blinded");
@@ -87,7 +81,31 @@ export function parseZkey(file: Uint8Array): Zkey {
   };
 }
 
-function parseSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
+/** gamma and IC, which only verification needs. @throws Groth16Error PROVING_KEY_INVALID */
+export function verificationPoints(
+  file: Uint8Array,
+  publicSignals: number,
+): { readonly gamma2: Uint8Array; readonly ic: readonly Uint8Array[] } {
+  const take = sectionReader(parseSections(file));
+  return {
+    gamma2: take(2, 340, 128),
+    ic: Array.from({ length: publicSignals + 1 }, (_, index) => take(3, 64 * index, 64)),
+  };
+}
+
+type Sections = ReadonlyMap<number, Uint8Array>;
+
+function sectionReader(sections: Sections): (id: number, offset: number, length: number) => Uint8Array {
+  return (id, offset, length) => {
+    const bytes = sections.get(id);
+    if (bytes === undefined || offset + length > bytes.byteLength)
+      throw invalidKey(`section ${id} is missing or short`);
+    return bytes.subarray(offset, offset + length);
+  };
+}
+
+function parseSections(file: Uint8Array): Sections {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const sections = new Map<number, Uint8Array>();
   if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1)
     throw invalidKey("it is not a version 1 zkey file");

@@ -24,7 +24,7 @@ export function flattenInput(circuit: string, input: CircuitInput): Map<string, 
 }
 
 /** Maximum nesting of arrays: deeper than any signal of the circuits, but not deep enough to overflow the stack. */
-const MAX_DEPTH = 8;
+export const MAX_DEPTH = 8;
 
 function collect(circuit: string, name: string, value: unknown, values: bigint[], depth: number): void {
   if (Array.isArray(value)) {

@@ -1,0 +1,34 @@
+/** The verification key that a proving key contains. */
+import { sharedCurve } from "../curve.ts";
+import { invalidKey, parseZkey, verificationPoints } from "../fast/zkey.ts";
+import { parseVerificationKey, type VerificationKey } from "./verification-key.ts";
+
+/**
+ * Reads the verification key out of a .zkey file, checked as strictly as one in JSON.
+ * @throws Groth16Error PROVING_KEY_INVALID
+ */
+export async function verificationKeyOf(file: Uint8Array): Promise<VerificationKey> {
+  const { alpha1, beta2, delta2, publicSignals } = parseZkey(file);
+  const { gamma2, ic } = verificationPoints(file, publicSignals);
+  const { G1, G2 } = await sharedCurve();
+  const g1 = (bytes: Uint8Array) => [...G1.toCoordinates(G1.fromFile(bytes)).map(String), "1"];
+  const g2 = (bytes: Uint8Array) => {
+    const [x0, x1, y0, y1] = G2.toCoordinates(G2.fromFile(bytes)).map(String);
+    return [
+      [x0, x1],
+      [y0, y1],
+      ["1", "0"],
+    ];
+  };
+  try {
+    return parseVerificationKey({
+      ...{ protocol: "groth16", curve: "bn128", nPublic: publicSignals },
+      ...{ vk_alpha_1: g1(alpha1), vk_beta_2: g2(beta2), vk_gamma_2: g2(gamma2), vk_delta_2: g2(delta2) },
+      IC: ic.map(g1),
+    });
+  } catch (error) {
+    throw invalidKey(
+      `the verification key in it is not valid: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}

@@ -1,0 +1,346 @@
+/**
+ * The functions of snarkjs's `groth16` with its signatures and formats, on this package's engine. The README says where they are
+ * stricter.
+ */
+import type { ProvingEngine } from "../engine/engine.ts";
+import { fastEngine } from "../engine/fast-engine.ts";
+import { batchHolds } from "../engine/pairing-check.ts";
+import { Groth16Error, groth16Error, throwIfAborted } from "../errors.ts";
+import { SCALAR_BYTES } from "../fast/layout.ts";
+import { parseZkey } from "../fast/zkey.ts";
+import { decodeProof, decodeSignals, encodeProof, type ProofPoints } from "../proof/decode.ts";
+import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
+import { verificationKeyOf } from "../proof/zkey-verification-key.ts";
+import { type CircuitProver, createCircuitProver, type ProveStage, publicSignalsOf } from "../prover.ts";
+import { createCircuitVerifier } from "../verifier.ts";
+import { invalidFile, parseWtns } from "../witness/wtns.ts";
+import { readArtifact, type ZKArtifact } from "./files.ts";
+import { type Groth16Proof, type PublicSignals, signalTexts, toCallData, toProofJson, wordsOf } from "./proof-json.ts";
+import { type CircuitSignals, parseSignals } from "./signals.ts";
+
+/** Options of one proof. */
+export interface Groth16Options {
+  /** Aborts with the code ABORTED: immediately while files are read, otherwise after the current stage. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called at the start of each stage, and with `done` at the end. */
+  readonly onProgress?: ((stage: ProveStage) => void) | undefined;
+  /** Uses no other thread. Default: false. */
+  readonly singleThread?: boolean | undefined;
+  /** Verifies the proof with the key in the .zkey file before returning it, in about 10 ms. Default: true. */
+  readonly selfCheck?: boolean | undefined;
+  /** Reduces inputs outside the field modulo r, as snarkjs does, instead of refusing them. Default: false. */
+  readonly reduceInputs?: boolean | undefined;
+}
+
+/** A logger as snarkjs takes it. It is accepted in place of options, and nothing is logged. */
+export interface Logger {
+  /** By it, a logger is recognized. It is never called. */
+  debug(message: string): void;
+}
+
+/** A proof with its public signals. */
+export interface Groth16Result {
+  /** In snarkjs's format. */
+  proof: Groth16Proof;
+  /** Decimal strings in the circuit's order. */
+  publicSignals: PublicSignals;
+}
+
+/** A proof of which one public signal is not known yet; see `PreparedProof`. */
+export interface PreparedGroth16 {
+  /** Decimal strings in the circuit's order, with "0" for the free signal. */
+  readonly publicSignals: readonly string[];
+  /**
+   * Makes the proof for a value of the free signal, in a few milliseconds. Works once.
+   * @throws Groth16Error INPUT_INVALID, PREPARED_PROOF_GONE
+   */
+  finish(value: bigint): Promise<Groth16Result>;
+  /** Wipes the secrets. Does nothing if they are wiped already. */
+  discard(): void;
+}
+
+/** The circuit's name in messages. */
+const NAME = "?";
+
+/** snarkjs's options of the prover, which it takes after a logger and options of the witness generator. */
+export interface ProverOptions {
+  /** Uses no other thread. Default: false. */
+  readonly singleThread?: boolean | undefined;
+}
+
+interface Settings {
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((stage: ProveStage) => void) | undefined;
+  readonly singleThread: boolean;
+  readonly selfCheck: boolean;
+  readonly reduceInputs: boolean;
+}
+
+function settingsOf(given: Groth16Options | Logger | null | undefined, prover?: ProverOptions): Settings {
+  const options: Groth16Options = given === null || given === undefined || "debug" in given ? {} : given;
+  const {
+    signal,
+    onProgress,
+    singleThread = prover?.singleThread ?? false,
+    selfCheck = true,
+    reduceInputs = false,
+  } = options;
+  return { signal, onProgress, singleThread, selfCheck, reduceInputs };
+}
+
+/** Remembers a value for each object, as long as the object exists. */
+function perObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** What is kept for the bytes of a proving key. */
+interface KeyUse {
+  /** The verification key in it. */
+  verificationKey(): Promise<VerificationKey>;
+  /** The prover of a witness generator. */
+  proverOf(wasm: Uint8Array): CircuitProver;
+}
+
+interface Setup {
+  readonly engine: ProvingEngine;
+  useOf(zkey: Uint8Array): KeyUse;
+}
+
+const setups = new Map<string, Setup>();
+
+function setupOf({ singleThread, selfCheck }: Settings): Setup {
+  const name = `${singleThread} ${selfCheck}`;
+  const known = setups.get(name);
+  if (known !== undefined) return known;
+  const engine = fastEngine({ singleThread, pageWorkers: true });
+  const useOf = perObject((zkey: Uint8Array): KeyUse => {
+    let key: Promise<VerificationKey> | undefined;
+    const verificationKey = async () => {
+      key ??= verificationKeyOf(zkey);
+      return key;
+    };
+    const files = (wasm: Uint8Array) => ({
+      name: NAME,
+      wasm: async () => wasm,
+      zkey: async () => zkey,
+      verificationKey,
+    });
+    return {
+      verificationKey,
+      proverOf: perObject((wasm) => createCircuitProver(files(wasm), { engine, selfCheck })),
+    };
+  });
+  const setup = { engine, useOf };
+  setups.set(name, setup);
+  return setup;
+}
+
+async function proverOf(wasm: ZKArtifact, zkey: ZKArtifact, settings: Settings): Promise<CircuitProver> {
+  const { engine, useOf } = setupOf(settings);
+  settings.onProgress?.("artifacts");
+  engine.start?.();
+  const [generator, key] = await Promise.all([
+    readArtifact("witness generator", wasm, settings.signal),
+    readArtifact("proving key", zkey, settings.signal),
+  ]);
+  return useOf(key).proverOf(generator);
+}
+
+/** Progress of a prover whose files were read before it began. */
+function progressOf({ onProgress }: Settings): ((stage: ProveStage) => void) | undefined {
+  return onProgress && ((stage) => (stage === "artifacts" ? undefined : onProgress(stage)));
+}
+
+/**
+ * Computes the witness and proves.
+ * @param input every input signal of the circuit
+ * @param wasm the witness generator, of circom 2
+ * @param zkey the proving key, of snarkjs
+ * @param options or a logger of snarkjs, which gets nothing
+ * @param _witnessOptions snarkjs's options of the witness generator are accepted and not used
+ * @param proverOptions `singleThread`, where snarkjs takes it
+ * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, INPUT_INVALID, WITNESS_REFUSED, WITNESS_GENERATOR_INVALID,
+ *   PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED, ABORTED
+ */
+async function fullProve(
+  input: CircuitSignals,
+  wasm: ZKArtifact,
+  zkey: ZKArtifact,
+  options?: Groth16Options | Logger | null,
+  _witnessOptions?: unknown,
+  proverOptions?: ProverOptions,
+): Promise<Groth16Result> {
+  const settings = settingsOf(options, proverOptions);
+  const signals = parseSignals(NAME, input, settings.reduceInputs);
+  const prover = await proverOf(wasm, zkey, settings);
+  const { signal } = settings;
+  const { proof, publicSignals } = await prover.prove(signals, { signal, onProgress: progressOf(settings) });
+  return { proof: toProofJson(proof), publicSignals };
+}
+
+/**
+ * Proves a witness that a generator computed before.
+ * @param zkey the proving key, of snarkjs
+ * @param wtns the witness, a .wtns file
+ * @param options or a logger of snarkjs, which gets nothing
+ * @param proverOptions `singleThread`, where snarkjs takes it
+ * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, WITNESS_FILE_INVALID, PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE,
+ *   ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED if the witness does not satisfy the circuit, ABORTED
+ */
+async function prove(
+  zkey: ZKArtifact,
+  wtns: ZKArtifact,
+  options?: Groth16Options | Logger | null,
+  proverOptions?: ProverOptions,
+): Promise<Groth16Result> {
+  const settings = settingsOf(options, proverOptions);
+  const { engine, useOf } = setupOf(settings);
+  const begin = (stage: ProveStage): void => {
+    throwIfAborted(settings.signal);
+    settings.onProgress?.(stage);
+  };
+  begin("artifacts");
+  engine.start?.();
+  const [key, file] = await Promise.all([
+    readArtifact("proving key", zkey, settings.signal),
+    readArtifact("witness", wtns, settings.signal),
+  ]);
+  begin("witness");
+  const witness = parseWtns(file);
+  const [found, expected] = [witness.byteLength / SCALAR_BYTES, parseZkey(key).variables];
+  if (found !== expected) throw invalidFile(`it has ${found} elements, but the proving key needs ${expected}`);
+  begin("proof");
+  const proving = engine.prove(key, witness);
+  proving.catch(() => undefined);
+  const verificationKey = await useOf(key).verificationKey();
+  const points = await proving;
+  const signals = publicSignalsOf(witness, verificationKey.nPublic);
+  if (settings.selfCheck) {
+    begin("check");
+    if (!(await engine.verify(verificationKey, points, signals))) {
+      const message =
+        "The proof does not verify, so it is not returned: the witness does not satisfy the circuit of the key.";
+      throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { engine: engine.name });
+    }
+  }
+  begin("done");
+  return { proof: toProofJson(encodeProof(points)), publicSignals: signals.map(String) };
+}
+
+/**
+ * Makes everything of a proof that does not depend on one public signal. snarkjs has no such function.
+ * @param input every input signal of the circuit; the free signal may be missing, its value is not used
+ * @param free the name of a public signal that occurs only in a constraint with its own square
+ * @param options as of `fullProve`, and the milliseconds after which the prepared proof is wiped; default and maximum: 900,000
+ * @throws Groth16Error the errors of `fullProve`, SIGNAL_NOT_FREE
+ */
+async function prepare(
+  input: CircuitSignals,
+  free: string,
+  wasm: ZKArtifact,
+  zkey: ZKArtifact,
+  options: Groth16Options & { readonly idleMs?: number | undefined } = {},
+): Promise<PreparedGroth16> {
+  const settings = settingsOf(options);
+  const signals = parseSignals(NAME, input, settings.reduceInputs);
+  const prover = await proverOf(wasm, zkey, settings);
+  const prepared = await prover.prepare(signals, free, {
+    ...{ signal: settings.signal, onProgress: progressOf(settings) },
+    ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
+  });
+  return {
+    publicSignals: prepared.publicSignals,
+    async finish(value) {
+      const { proof, publicSignals } = await prepared.finish(value);
+      return { proof: toProofJson(proof), publicSignals };
+    },
+    discard: () => prepared.discard(),
+  };
+}
+
+interface KnownKey {
+  readonly text: string;
+  readonly key: VerificationKey;
+}
+
+const knownKeys = new WeakMap<object, KnownKey>();
+
+/** Parsing checks every point of a key, so it is done again only if the object has changed. */
+function verificationKeyFrom(source: unknown): VerificationKey {
+  if (typeof source !== "object" || source === null) return parseVerificationKey(source);
+  const text = JSON.stringify(source, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  const known = knownKeys.get(source);
+  if (known?.text === text) return known.key;
+  const key = parseVerificationKey(source);
+  knownKeys.set(source, { text, key });
+  return key;
+}
+
+/** Whether an error says that a proof or its signals do not encode anything, so that the proof is not valid. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Groth16Error && /^(?:PROOF_|SIGNALS_|SIGNAL_RANGE)/.test(error.code);
+
+/**
+ * Whether a proof is valid for these signals. It is also false if the values do not encode a proof or signals canonically, so
+ * that no input of another party makes it throw.
+ * @param verificationKey snarkjs's verification_key.json: the object or its text
+ * @param publicSignals the public signals in the circuit's order, decimal strings
+ * @param proof in snarkjs's format
+ * @param _logger accepted and not used
+ * @throws Groth16Error VERIFICATION_KEY_INVALID
+ */
+async function verify(
+  verificationKey: unknown,
+  publicSignals: PublicSignals,
+  proof: Groth16Proof,
+  _logger?: unknown,
+): Promise<boolean> {
+  const key = verificationKeyFrom(verificationKey);
+  try {
+    return await createCircuitVerifier(key).verify(wordsOf(proof), signalTexts(publicSignals));
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Verifies many proofs of one circuit together, which takes less time than one by one. snarkjs has no such function.
+ * @returns for each proof whether it is valid; a wrong proof counts as valid with a probability below 2^-100
+ * @throws Groth16Error VERIFICATION_KEY_INVALID
+ */
+async function verifyBatch(
+  verificationKey: unknown,
+  proofs: readonly { readonly publicSignals: PublicSignals; readonly proof: Groth16Proof }[],
+): Promise<boolean[]> {
+  const key = verificationKeyFrom(verificationKey);
+  const results = proofs.map(() => false);
+  const statements: { place: number; points: ProofPoints; signals: bigint[] }[] = [];
+  for (const [place, { proof, publicSignals }] of proofs.entries()) {
+    try {
+      const points = decodeProof(wordsOf(proof));
+      statements.push({ place, points, signals: decodeSignals(signalTexts(publicSignals), key.nPublic) });
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+    }
+  }
+  const holds = await batchHolds(key, statements);
+  for (const [index, { place }] of statements.entries()) results[place] = holds[index] === true;
+  return results;
+}
+
+/**
+ * The arguments of `verifyProof` of the contract that snarkjs exports, as text.
+ * @throws Groth16Error PROOF_* and SIGNALS_MALFORMED or SIGNAL_RANGE if a value is not canonical
+ */
+async function exportSolidityCallData(proof: Groth16Proof, publicSignals: PublicSignals): Promise<string> {
+  return toCallData(proof, publicSignals);
+}
+
+/** Groth16 over BN254, in place of snarkjs's object of this name. */
+export const groth16 = { fullProve, prove, prepare, verify, verifyBatch, exportSolidityCallData };
