@@ -199,6 +199,8 @@ export class Determined {
   #bits(by: number, sides: readonly Form[]): void {
     const sum = this.#sum(sides);
     if (sum === undefined || !sum.every(([wire]) => this.#facts.booleans.has(wire))) return;
+    // Two coefficients of one size exclude every unit. Sums of many numbers, as in SHA-256, are visited often.
+    if (new Set(sum.map(([, value]) => smaller(value))).size < sum.length) return;
     if (
       !sum.some(([, unit]) =>
         sumsDiffer(
@@ -245,6 +247,7 @@ export class Determined {
 
   /** A sum of flags f_i with f_i g_i = 0, where at most one g_i is 0. */
   #tryOneHot(): boolean {
+    let changed = false;
     for (let by = 0; by < this.#system.system.constraints; by++) {
       const sides = this.#system.sides(by);
       if (sides === undefined || (this.#open[by] as number) < 2) continue;
@@ -268,9 +271,9 @@ export class Determined {
       const wires = sum.map(([wire]) => wire);
       this.steps.push({ rule: "one_hot", by, wires, flags: flags as number[] });
       for (const wire of wires) this.#mark(wire);
-      return true;
+      changed = true;
     }
-    return false;
+    return changed;
   }
 
   /** wire * condition = 0 for a determined condition. */
@@ -306,16 +309,16 @@ export class Determined {
   }
 }
 
+/** The smaller one of a number and its negative. */
+const smaller = (value: bigint): bigint => (value > P / 2n ? P - value : value);
+
 /**
  * Whether all sums of bits times coefficients differ. In multiples of `unit`, each coefficient exceeds the sum of all
  * smaller ones, and all of them together stay below P.
  */
 function sumsDiffer(coefficients: readonly bigint[], unit: bigint): boolean {
   const factor = inverse(unit);
-  const sizes = coefficients.map((value) => {
-    const size = (value * factor) % P;
-    return size > P / 2n ? P - size : size;
-  });
+  const sizes = coefficients.map((value) => smaller((value * factor) % P));
   sizes.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   let sum = 0n;
   for (const size of sizes) {

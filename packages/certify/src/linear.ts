@@ -23,7 +23,9 @@ function blocks(equations: readonly Equation[]): Equation[][] {
   const found = new Map<number, Equation[]>();
   for (const equation of equations) {
     const block = find((equation.terms[0] as readonly [number, bigint])[0]);
-    found.set(block, [...(found.get(block) ?? []), equation]);
+    const list = found.get(block);
+    if (list === undefined) found.set(block, [equation]);
+    else list.push(equation);
   }
   return [...found.values()];
 }

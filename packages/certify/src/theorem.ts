@@ -264,7 +264,11 @@ function findAsserting(
   for (const constraint of substitutions) {
     const left = new Set(constraintWires(system, constraint).filter((wire) => known[wire] === 0));
     open.set(constraint, left);
-    for (const wire of left) uses.set(wire, [...(uses.get(wire) ?? []), constraint]);
+    for (const wire of left) {
+      const list = uses.get(wire);
+      if (list === undefined) uses.set(wire, [constraint]);
+      else list.push(constraint);
+    }
     if (left.size === 1) queue.push(constraint);
   }
   for (let constraint = queue.pop(); constraint !== undefined; constraint = queue.pop()) {
