@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { problemLines } from "@sotto/certify";
+import { problemLines } from "@sotto/certify/internal";
 import { certificatePath, certificateText, certifyCircuit } from "@sotto/keys/certify/circuits";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { readLock } from "@sotto/keys/setup/lock";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Proof, prove, replayProof } from "@sotto/certify";
+import { type Proof, prove, replayProof } from "@sotto/certify/internal";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 import { isAffected } from "@sotto/keys/source/changed";
 import { type Edit, edit, type Sources } from "@sotto/keys/source/sources";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readSystem, type Side, systemOf } from "@sotto/certify";
+import { readSystem, type Side, systemOf } from "@sotto/certify/internal";
 import { assertFreeSignals, whyNotFree, wronglyFree } from "@sotto/keys/certify/free";
 import { readCircuitTable } from "@sotto/keys/circuits/circuits-json";
 import { artifactPaths, circuitNames } from "@sotto/keys/circuits/paths";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { meetsOrder, multiplesOf, ORDER, type Proof, prove } from "@sotto/certify";
 import { BASE8, multiply, toMontgomery } from "@sotto/certify/check/curve";
+import { meetsOrder, multiplesOf, ORDER, type Proof, prove } from "@sotto/certify/internal";
 import { type Edit, edit } from "@sotto/keys/source/sources";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";

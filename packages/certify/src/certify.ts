@@ -1,5 +1,5 @@
 /** Certifies a circuit from its files. Both checkers must agree before anything is said about it. */
-import { Explanation, type Finding, readNames } from "./explain.ts";
+import { Explanation, type Finding, findingLines, readNames } from "./explain.ts";
 import type { Place, Places } from "./locate.ts";
 import { inputWires, parseR1cs, type R1cs } from "./replay/r1cs.ts";
 import { replay, replayBridge } from "./replay/replay.ts";
@@ -148,10 +148,6 @@ export function problemLines({ proof, findings, missing }: Result): string[] {
     ...proof.problems,
     ...Object.entries(missing).map(([place, times]) => `  missing in the shipped file: ${place} (${times} times)`),
     ...(proof.free.length > 0 ? [`${proof.free.length} wires are not shown to be determined; first of all:`] : []),
-    ...findings.flatMap(({ signal, place, why, fix }) => [
-      `  ${signal}${place === undefined ? "" : ` @ ${place}`}`,
-      `    why: ${why}`,
-      `    fix: ${fix}`,
-    ]),
+    ...findings.flatMap(findingLines),
   ];
 }

@@ -25,6 +25,14 @@ const MAX_MESSAGE = 2000;
 
 class Exit extends Error {}
 
+let loading: Promise<WebAssembly.Module> | undefined;
+
+/** circom, which is compiled once in a process. */
+function loadCompiler(): Promise<WebAssembly.Module> {
+  loading ??= WebAssembly.compile(readFileSync(createRequire(import.meta.url).resolve("circom2/circom.wasm")));
+  return loading;
+}
+
 /** The folder that contains all of these paths: circom's sandbox does not find files above the folder it starts in. */
 function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0] as string);
@@ -87,9 +95,7 @@ export async function compileCircuit(
   const source = resolve(path);
   const folders = libraries.map((library) => resolve(library));
   const files = sourceFiles(source, folders);
-  const compiler = await WebAssembly.compile(
-    readFileSync(createRequire(import.meta.url).resolve("circom2/circom.wasm")),
-  );
+  const compiler = await loadCompiler();
   const scratch = mkdtempSync(join(within, "certify-"));
   try {
     const name = basename(source, ".circom");

@@ -9,8 +9,8 @@ import { constraintWires, type Proof } from "./theorem.ts";
 export interface Finding {
   /** The signal, "main.ElGamal.EdwardsX.x". */
   readonly signal: string;
-  /** "lib/edwards.circom:16", if the sources show it. */
-  readonly place: string | undefined;
+  /** The statement that assigns it, if the sources show it. */
+  readonly place: Place | undefined;
   readonly why: string;
   readonly fix: string;
 }
@@ -28,6 +28,15 @@ export function readNames(sym: string): Map<number, string> {
   }
   return names;
 }
+
+const placeOf = ({ template, file, line, text }: Place): Place => ({ template, file, line, text });
+
+/** Lines for a terminal. */
+export const findingLines = ({ signal, place, why, fix }: Finding): string[] => [
+  `  ${signal}${place === undefined ? "" : ` @ ${place.file}:${place.line} (${place.template})`}`,
+  `    why: ${why}`,
+  `    fix: ${fix}`,
+];
 
 export class Explanation {
   readonly #proof: Proof;
@@ -92,7 +101,7 @@ export class Explanation {
       seen.add(key);
       findings.push({
         signal: Names.readable(raw),
-        place: assigned && `${assigned.file}:${assigned.line} (${assigned.template})`,
+        place: assigned && placeOf(assigned),
         ...this.#reason(wire, blocked, assigned?.hint ?? false, normalized.uses(normalized.root(wire)), determined),
       });
     }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { compileCircuit, type Simplification } from "./compile.ts";
 import { CertifyError, type CertifyErrorCode } from "./errors.ts";
-import { type Circuit, certify, type Outcome, type Stage } from "./outcome.ts";
+import { type Circuit, certify, type Outcome, type Stage, type Unknown, unknownOutcome } from "./outcome.ts";
 import { readSystem } from "./r1cs.ts";
 import type { SearchLimits } from "./refute/refute.ts";
 import { DEFAULT_THEOREM, type Theorem } from "./replay/certificate.ts";
@@ -39,7 +39,7 @@ export interface Job {
 
 /** What the thread posts. */
 export type Message =
-  | { readonly stage: Stage; readonly soFar?: Outcome | undefined }
+  | { readonly stage: Stage; readonly soFar?: Unknown | undefined }
   | { readonly outcome: Outcome }
   | { readonly error: string; readonly code: CertifyErrorCode };
 
@@ -81,13 +81,7 @@ async function read({ path, libraries, sym, simplification, scratch }: Job): Pro
 /** Replays a certificate with the second checker alone. */
 function check({ path, theorem, source }: Job, certificate: Buffer): Outcome {
   const r1cs = readInput(path);
-  const unknown = (reason: string): Outcome => ({
-    verdict: "unknown",
-    theorem: theorem ?? DEFAULT_THEOREM,
-    reason,
-    open: 0,
-    findings: [],
-  });
+  const unknown = (reason: string) => unknownOutcome(theorem ?? DEFAULT_THEOREM, reason);
   try {
     const checked = checkCertificate(r1cs, certificate, source === undefined ? undefined : readInput(source));
     if (theorem !== undefined && !implies(checked, theorem))
@@ -104,12 +98,13 @@ const implies = (shown: CheckedTheorem, theorem: Theorem): boolean =>
 
 async function run(job: Job): Promise<Message> {
   try {
-    const post = (stage: Stage, soFar?: Outcome) => parentPort?.postMessage({ stage, soFar } satisfies Message);
+    const onStage = (stage: Stage, soFar?: Unknown) => parentPort?.postMessage({ stage, soFar } satisfies Message);
     if (job.certificate !== undefined) {
-      post("check");
+      onStage("check");
       return { outcome: check(job, readInput(job.certificate)) };
     }
-    return { outcome: certify(await read(job), job.theorem, post, () => searchLimits(job.limits)) };
+    const search = () => searchLimits(job.limits);
+    return { outcome: certify(await read(job), { theorem: job.theorem, onStage, search }) };
   } catch (error) {
     if (error instanceof CertifyError) return { error: error.message, code: error.code };
     throw error;

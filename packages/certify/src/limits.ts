@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { CertifyError } from "./errors.ts";
 import type { Job, Limits, Message } from "./job.ts";
-import type { Outcome, Stage } from "./outcome.ts";
+import { type Outcome, type Stage, type Unknown, unknownOutcome } from "./outcome.ts";
 import { DEFAULT_THEOREM } from "./replay/certificate.ts";
 
 /**
@@ -29,12 +29,11 @@ export async function certifyFile(
     ...(megabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: megabytes } }),
   });
   /** The outcome before the search. */
-  let soFar: Outcome | undefined;
+  let soFar: Unknown | undefined;
   const stopped = (limit: string, option: string): Outcome => {
     const why = `reached its limit of ${limit}; raise it with ${option}`;
-    if (soFar?.verdict === "unknown") return { ...soFar, reason: `${soFar.reason}, and the search ${why}` };
-    const theorem = job.theorem ?? DEFAULT_THEOREM;
-    return { verdict: "unknown", theorem, reason: `the run ${why}`, open: 0, findings: [] };
+    if (soFar !== undefined) return { ...soFar, reason: `${soFar.reason}, and the search ${why}` };
+    return unknownOutcome(job.theorem ?? DEFAULT_THEOREM, `the run ${why}`);
   };
   let timer: NodeJS.Timeout | undefined;
   try {

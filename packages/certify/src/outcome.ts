@@ -6,7 +6,7 @@ import { searchWitnesses } from "./refute/carry.ts";
 import type { SearchLimits } from "./refute/refute.ts";
 import { DEFAULT_THEOREM, encodeCertificate, type Theorem } from "./replay/certificate.ts";
 import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
-import { prove, sha256 } from "./theorem.ts";
+import { inputWires, type Proof, prove, sha256 } from "./theorem.ts";
 
 /** A circuit to certify. */
 export interface Circuit {
@@ -62,41 +62,46 @@ const ASSUMED = {
   source: "inputs of the source",
 } as const satisfies Record<Theorem, string>;
 
+/** The outcome that shows nothing. */
+export type Unknown = Extract<Outcome, { readonly verdict: "unknown" }>;
+
+export const unknownOutcome = (
+  theorem: Theorem,
+  reason: string,
+  open = 0,
+  findings: readonly Finding[] = [],
+): Unknown => ({ verdict: "unknown", theorem, reason, open, findings });
+
 /** A stage of the work, for a progress display. */
 export type Stage = "compile" | "prove" | "check" | "search";
+
+/** What to prove, and how. */
+export interface CertifyOptions {
+  /** Default: `outputs`; or `source`, if the r1cs file has no wire for an input that an output needs. */
+  readonly theorem?: Theorem | undefined;
+  /** Is called at each stage; before the search, with the outcome so far. */
+  readonly onStage?: ((stage: Stage, soFar?: Unknown) => void) | undefined;
+  /** The limits of a search for two witnesses if a claimed wire stays open, read when it starts. Default: no search. */
+  readonly search?: (() => SearchLimits) | undefined;
+}
 
 /**
  * Tries to prove a theorem about a circuit. It never says "certified" before the second checker has replayed the certificate.
  * It says "refuted" only of two witnesses that were replayed against the r1cs file.
- * @param named the theorem. Default: `outputs`; or `source`, if the r1cs file has no wire for an input that an output needs
- * @param onStage is called at each stage; before the search, with the outcome so far
- * @param search limits of a search for two witnesses if a claimed wire stays open, read when it starts. Default: no search
  * @throws CertifyError R1CS_DAMAGED
  */
-export function certify(
-  circuit: Circuit,
-  named?: Theorem,
-  onStage?: (stage: Stage, soFar?: Outcome) => void,
-  search?: () => SearchLimits,
-): Outcome {
-  const theorem = named ?? DEFAULT_THEOREM;
+export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome {
+  const { theorem = DEFAULT_THEOREM, onStage, search } = options;
   const { r1cs } = circuit;
   const plain = circuit.plain?.r1cs ?? r1cs;
   onStage?.("prove");
   const proof = prove(r1cs, plain, [], ASSUMED[theorem]);
   const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
-  const unknown = (reason: string, open = 0, findings: readonly Finding[] = []): Outcome => ({
-    verdict: "unknown",
-    theorem,
-    reason,
-    open,
-    findings,
-  });
   const [problem] = proof.problems;
-  if (problem !== undefined) return unknown(problem);
+  if (problem !== undefined) return unknownOutcome(theorem, problem);
   const { outputs } = proof.plain;
   if (theorem !== "wires" && outputs === 0)
-    return unknown("the circuit has no outputs: use --theorem wires, which is about every wire");
+    return unknownOutcome(theorem, "the circuit has no outputs: use --theorem wires, which is about every wire");
   // Every wire of the r1cs file, also one that is in no constraint.
   const claimed =
     theorem === "wires"
@@ -105,34 +110,27 @@ export function certify(
   const open = claimed.filter((wire) => !proof.determined.isDetermined(wire));
   if (open.length > 0) {
     const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
-    const what = theorem === "wires" ? "wires" : "outputs";
-    const lacking = ["strong", "source"].includes(theorem)
-      ? []
-      : proof.lacking.filter((wire) => !proof.unused.includes(wire));
-    if (named === undefined && lacking.length > 0) {
-      const other = certify(circuit, "source");
+    const nameOf = (wire: number) => explain([wire]).name(wire);
+    const lacking = ["strong", "source"].includes(theorem) ? undefined : lackingInputs(proof, nameOf);
+    if (options.theorem === undefined && circuit.plain !== undefined && lacking !== undefined) {
+      const other = certify(circuit, { theorem: "source" });
       if (other.verdict === "certified") return other;
     }
-    const [first] = lacking.map((wire) => explain([wire]).name(wire));
-    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${
-      first === undefined
-        ? ""
-        : `; the r1cs file has no wire for ${lacking.length} inputs, first ${first}: a lower --simplify keeps them, and --theorem source gives them`
-    }`;
-    const findings = explain(open).findings();
-    if (search === undefined) return unknown(reason, open.length, findings);
-    onStage?.("search", unknown(reason, open.length, findings));
-    const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem === "strong", open, search());
-    if (typeof found === "string") return unknown(`${reason}, ${found}`, open.length, findings);
-    const explanation = explain([found.wire]);
+    const what = theorem === "wires" ? "wires" : "outputs";
+    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${lacking ?? ""}`;
+    const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
+    if (search === undefined) return soFar;
+    onStage?.("search", soFar);
+    const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
+    if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };
     return {
       verdict: "refuted",
       theorem,
-      signal: explanation.name(found.wire),
+      signal: nameOf(found.wire),
       values: found.values,
-      given: found.given.map(([wire, value]) => ({ signal: explanation.name(wire), value })),
+      given: found.given.map(([wire, value]) => ({ signal: nameOf(wire), value })),
       witnesses: found.witnesses,
-      finding: explanation.findings()[0] as Finding,
+      finding: explain([found.wire]).findings()[0] as Finding,
     };
   }
   onStage?.("check");
@@ -147,6 +145,17 @@ export function certify(
   try {
     return { verdict: "certified", theorem, certificate, checked: checkCertificate(r1cs, certificate, plain) };
   } catch (error) {
-    return unknown(`the second checker refuses the proof: ${(error as Error).message}`);
+    return unknownOutcome(theorem, `the second checker refuses the proof: ${(error as Error).message}`);
   }
+}
+
+/** The inputs that are not given because the file has no wire for them, to continue a sentence; undefined if there are none. */
+function lackingInputs({ plain, lacking, unused }: Proof, nameOf: (wire: number) => string): string | undefined {
+  const nameless = plain.inputs - inputWires(plain).length;
+  if (nameless > 0)
+    return `; the r1cs file alone does not say what ${nameless} of its ${plain.inputs} inputs are, because it has no wire for them: certify the .circom file, or compile with a lower level of simplification`;
+  const used = lacking.filter((wire) => !unused.includes(wire));
+  return used[0] === undefined
+    ? undefined
+    : `; the r1cs file has no wire for ${used.length} inputs, first ${nameOf(used[0])}: a lower --simplify keeps them, and --theorem source gives them`;
 }

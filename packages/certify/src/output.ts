@@ -1,5 +1,5 @@
 /** Forms of an outcome: text for people, JSON, SARIF 2.1.0 and GitHub's annotations. */
-import type { Finding } from "./explain.ts";
+import { findingLines } from "./explain.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Theorem } from "./replay/certificate.ts";
 
@@ -13,19 +13,8 @@ export const MEANING: Readonly<Record<Theorem, string>> = {
 
 const HELP = "https://www.npmjs.com/package/@sotto/certify";
 
-const place = ({ place: at }: Finding): { file: string; line: number } | undefined => {
-  const [, file, line] = /^(.*):(\d+) \(/.exec(at ?? "") ?? [];
-  return file === undefined ? undefined : { file, line: Number(line) };
-};
-
 /** At most so many inputs of a refutation are printed. */
 const MAX_GIVEN = 8;
-
-const findingLines = ({ signal, place: at, why, fix }: Finding): string[] => [
-  `  ${signal}${at === undefined ? "" : ` @ ${at}`}`,
-  `    why: ${why}`,
-  `    fix: ${fix}`,
-];
 
 /** Lines for a terminal. */
 export function textOf(path: string, outcome: Outcome): string[] {
@@ -81,13 +70,13 @@ function problemsOf(path: string, outcome: Outcome): Problem[] {
     const { signal, values, finding, theorem } = outcome;
     const inputs = theorem === "strong" ? "public inputs" : "inputs";
     const message = `${signal} has two values for the same ${inputs}: ${values.join(" and ")}. ${finding.fix}`;
-    return [{ level: "error", message, ...(place(finding) ?? startOf) }];
+    return [{ level: "error", message, ...(finding.place ?? startOf) }];
   }
   if (outcome.findings.length === 0) return [{ level: "warning", message: outcome.reason, ...startOf }];
   return outcome.findings.map((finding) => ({
     level: "warning",
     message: `${finding.signal} is not shown to be determined: ${finding.why}. ${finding.fix}`,
-    ...(place(finding) ?? startOf),
+    ...(finding.place ?? startOf),
   }));
 }
 

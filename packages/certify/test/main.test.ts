@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { division } from "@sotto/test-kit/division-circuit";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { certify } from "../src/outcome.ts";
 import { compile, writeCircuit } from "./compiled.ts";
-import { division } from "./division.ts";
 
 const program = join(import.meta.dirname, "..", "dist", "main.js");
 

@@ -1,17 +1,17 @@
 import { gunzipSync, gzipSync } from "node:zlib";
+import { division } from "@sotto/test-kit/division-circuit";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { CertifyError } from "../src/errors.ts";
-import { type Circuit, certify, type Outcome } from "../src/outcome.ts";
+import { type CertifyOptions, type Circuit, certify, type Outcome } from "../src/outcome.ts";
 import { checkRefutation } from "../src/refute/replay.ts";
 import { decodeCertificate, type Theorem } from "../src/replay/certificate.ts";
 import { checkCertificate } from "../src/replay/check.ts";
 import { inputWires, parseR1cs } from "../src/replay/r1cs.ts";
 import { sha256 } from "../src/theorem.ts";
 import { compile } from "./compiled.ts";
-import { division } from "./division.ts";
 
 /** IsZero: its output is determined, its inverse is not. */
 const IS_ZERO = `pragma circom 2.0.0;
@@ -61,7 +61,7 @@ function forged(certificate: Buffer, change: (contents: Contents) => void): Buff
 describe("verdicts about any circuit", function () {
   slow(this, "circuits are compiled");
   const verdicts = (circuit: Circuit) =>
-    (["outputs", "wires", "strong"] as const).map((theorem: Theorem) => certify(circuit, theorem).verdict);
+    (["outputs", "wires", "strong"] as const).map((theorem: Theorem) => certify(circuit, { theorem }).verdict);
 
   it("say which theorem holds", async () => {
     expect(verdicts(await compile(division(true), 1))).to.deep.equal(["certified", "certified", "unknown"]);
@@ -87,7 +87,7 @@ describe("verdicts about any circuit", function () {
   });
 
   it("give no input that the r1cs file has no wire for", async () => {
-    const outcome = certify(await compile(SUM, 2), "outputs");
+    const outcome = certify(await compile(SUM, 2), { theorem: "outputs" });
     if (outcome.verdict !== "unknown") throw new Error(`${outcome.verdict}, expected unknown`);
     expect(outcome.reason).to.contain("the r1cs file has no wire for 2 inputs, first main.a");
     expect(certify(await compile(SUM, 1))).to.deep.include({ verdict: "certified", theorem: "outputs" });
@@ -99,11 +99,19 @@ describe("verdicts about any circuit", function () {
     // The source's inputs do not determine a hint, at any level.
     for (const level of [1, 2] as const)
       for (const theorem of [undefined, "source"] as const)
-        expect(certify(await compile(hinted("<--", "signal x <== a + b;"), level), theorem).verdict).to.equal(
+        expect(certify(await compile(hinted("<--", "signal x <== a + b;"), level), { theorem }).verdict).to.equal(
           "unknown",
         );
     const quotient = SUM.replace("out <== a + b", "out <-- a / b; out * b === a; signal x <== a");
     expect(certify(await compile(quotient, 2)).verdict).to.equal("unknown");
+  });
+
+  it("say that an r1cs file alone does not name the inputs that it has no wire for", async () => {
+    const { r1cs } = await compile(SUM, 2);
+    expect(certify({ r1cs }))
+      .to.have.property("reason")
+      .that.includes("the r1cs file alone does not say what 2 of its 2 inputs are")
+      .and.includes("certify the .circom file");
   });
 
   it("are unknown if a circuit has no outputs, unless every wire is meant", async () => {
@@ -131,7 +139,7 @@ describe("refutation of any circuit", function () {
   slow(this, "circuits are compiled");
   const search = () => ({ milliseconds: 60_000, steps: 1_000_000 });
   const refuted = (circuit: Circuit, theorem: Theorem) => {
-    const outcome = certify(circuit, theorem, undefined, search);
+    const outcome = certify(circuit, { theorem, search });
     if (outcome.verdict !== "refuted") throw new Error(`${outcome.verdict}, expected refuted`);
     return outcome;
   };
@@ -142,15 +150,14 @@ describe("refutation of any circuit", function () {
         const circuit = await compile(text, level);
         for (const theorem of ["outputs", "wires", "strong"] as const) {
           const { signal, values, given, witnesses } = refuted(circuit, theorem);
-          const same = theorem === "strong" ? [] : inputWires(parseR1cs(circuit.r1cs, "the file"));
-          expect(checkRefutation(circuit.r1cs, witnesses, same, [1])).to.equal(undefined);
+          expect(checkRefutation(circuit.r1cs, theorem, witnesses)).to.equal(undefined);
           expect(values[0]).to.not.equal(values[1]);
           expect(signal).to.match(/^main\./);
           if (theorem === "strong") expect(given).to.deep.equal([]);
           else expect(given.map((one) => one.signal)).to.include("main.b");
         }
       }
-    const stopped = certify(await compile(division(false)), "outputs", undefined, () => ({ steps: 1 }));
+    const stopped = certify(await compile(division(false)), { search: () => ({ steps: 1 }) });
     expect(stopped).to.have.property("reason").that.includes("the search for two witnesses reached its limits");
     expect(refuted(await compile(IS_ZERO), "wires").signal).to.equal("main.inv");
     expect(refuted(await compile(IS_ZERO), "strong").signal).to.equal("main.out");
@@ -158,7 +165,7 @@ describe("refutation of any circuit", function () {
 
   it("does not refute what holds, nor an r1cs file that lacks an input", async () => {
     const verdicts = (circuit: Circuit) =>
-      (["outputs", "wires"] as const).map((theorem) => certify(circuit, theorem, undefined, search).verdict);
+      (["outputs", "wires"] as const).map((theorem) => certify(circuit, { theorem, search }).verdict);
     expect(verdicts(await compile(division(true), 1))).to.deep.equal(["certified", "certified"]);
     const { r1cs, plain } = await compile(SUM, 2);
     for (const circuit of [{ r1cs }, { r1cs, plain }]) expect(verdicts(circuit)).to.deep.equal(["unknown", "unknown"]);
@@ -166,7 +173,9 @@ describe("refutation of any circuit", function () {
 
   it("reports what is known before it searches", async () => {
     const seen: unknown[] = [];
-    certify(await compile(division(false)), "outputs", (stage, soFar) => seen.push([stage, soFar?.verdict]), search);
+    const onStage = (...[stage, soFar]: Parameters<NonNullable<CertifyOptions["onStage"]>>) =>
+      seen.push([stage, soFar?.verdict]);
+    certify(await compile(division(false)), { onStage, search });
     expect(seen).to.deep.equal([
       ["prove", undefined],
       ["search", "unknown"],
@@ -199,7 +208,7 @@ describe("certificate files", function () {
   });
 
   it("are refused without one of their steps, or with a stronger theorem", () => {
-    const every = certificateOf(certify(circuit, "wires"));
+    const every = certificateOf(certify(circuit, { theorem: "wires" }));
     const { steps } = decodeCertificate(every);
     expect(steps).to.have.length(2);
     for (const index of steps.keys()) {

@@ -1,9 +1,9 @@
+import { division } from "@sotto/test-kit/division-circuit";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { readSystem } from "../src/r1cs.ts";
 import { compile } from "./compiled.ts";
-import { division } from "./division.ts";
 
 describe("the first checker's reader of r1cs files", function () {
   slow(this, "a circuit is compiled");

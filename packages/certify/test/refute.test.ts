@@ -1,13 +1,14 @@
+import { BUGS } from "@sotto/test-kit/buggy-circuits";
+import { division } from "@sotto/test-kit/division-circuit";
 import { fuzzSize } from "@sotto/test-kit/fuzz-size";
 import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { readSystem, type System, systemOf } from "../src/r1cs.ts";
 import { refute } from "../src/refute/refute.ts";
-import { checkRefutation, checkWitness } from "../src/refute/replay.ts";
-import { BUGS } from "./bugs.ts";
+import { checkRefutation } from "../src/refute/replay.ts";
+import { P } from "../src/replay/field.ts";
 import { compile } from "./compiled.ts";
-import { fileOf } from "./file.ts";
 import { randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { solutions } from "./solutions.ts";
 
@@ -16,9 +17,9 @@ const SYSTEMS = fuzzSize(600, 20_000);
 const limits = (steps: number) => ({ milliseconds: 600_000, steps });
 
 async function read(text: string) {
-  const { r1cs: file } = await compile(text);
-  const system = readSystem(file);
-  return { file, system, given: range(1 + system.outputs, system.inputs), targets: range(1, system.outputs) };
+  const { r1cs } = await compile(text);
+  const system = readSystem(r1cs);
+  return { r1cs, system, given: range(1 + system.outputs, system.inputs), targets: range(1, system.outputs) };
 }
 
 describe("refutation of circuits with known kinds of bugs", function () {
@@ -28,38 +29,38 @@ describe("refutation of circuits with known kinds of bugs", function () {
       const broken = await read(circuit(false));
       const found = refute({ ...broken, limits: limits(10_000_000) });
       if (found.verdict !== "refuted") throw new Error(`not refuted: ${found.reason}`);
-      expect(checkRefutation(broken.file, found.witnesses, broken.given, broken.targets)).to.equal(undefined);
+      expect(checkRefutation(broken.r1cs, "outputs", found.witnesses)).to.equal(undefined);
       const fixed = await read(circuit(true));
       expect(refute({ ...fixed, limits: limits(100_000) }).verdict).to.equal("unknown");
     });
-
-  it("names the wires that differ, and starts from a witness", async () => {
-    const broken = await read((BUGS["division"] as (checked: boolean) => string)(false));
-    const found = refute({ ...broken, names: (wire) => `wire ${wire}`, witness: [1n, 17n, 0n, 0n] });
-    if (found.verdict !== "refuted") throw new Error("not refuted");
-    expect(found.witnesses[0]).to.deep.equal([1n, 17n, 0n, 0n]);
-    expect(found.differences.map(({ name }) => name)).to.deep.equal(["wire 1"]);
-  });
 });
 
-describe("replay of a refutation", () => {
-  // Wire 3 times wire 1 is wire 2.
-  const file = fileOf({ wires: 4, constraints: [[{ 3: 1n }, { 1: 1n }, { 2: 1n }]] }, SMALL);
+describe("replay of a refutation", function () {
+  slow(this, "a circuit is compiled");
+  // q b = a, with the wires 1, q, a, b.
   const [one, two] = [
-    [1n, 0n, 0n, 2n],
-    [1n, 0n, 0n, 3n],
+    [1n, 0n, 0n, 0n],
+    [1n, 1n, 0n, 0n],
   ];
-  it("accepts two witnesses that agree on what is given and differ in a target", () => {
-    expect(checkRefutation(file, [one, two], [1, 2], [3])).to.equal(undefined);
+  let file: Buffer;
+  before(async () => {
+    file = (await compile(division(false))).r1cs;
+  });
+
+  it("accepts two witnesses that agree on what is given and differ in what is claimed", () => {
+    expect(checkRefutation(file, "outputs", [one, two])).to.equal(undefined);
+    expect(checkRefutation(file, "wires", [one, two])).to.equal(undefined);
+    expect(checkRefutation(file, "strong", [one, [1n, 2n, 6n, 3n]]), "no input is public").to.equal(undefined);
   });
 
   it("refuses every other pair", () => {
-    expect(checkRefutation(file, [one, one], [1, 2], [3])).to.match(/agree on every wire/);
-    expect(checkRefutation(file, [one, [1n, 1n, 3n, 3n]], [1, 2], [3])).to.match(/differ in wire 1, which is given/);
-    expect(checkRefutation(file, [one, [1n, 0n, 1n, 3n]], [1], [3])).to.match(/witness 2: constraint 0/);
-    expect(checkWitness(file, [1n, 0n, 0n])).to.match(/has 3 values, expected 4/);
-    expect(checkWitness(file, [2n, 0n, 0n, 0n])).to.match(/wire 0 is not 1/);
-    expect(checkWitness(file, [1n, 0n, 0n, 5n])).to.match(/wire 3 is not a number of the field/);
+    const why = (...witnesses: [bigint[], bigint[]]) => checkRefutation(file, "outputs", witnesses);
+    expect(why(one, one)).to.match(/agree on every wire/);
+    expect(why(one, [1n, 1n, 3n, 3n])).to.match(/differ in wire 2, which is given/);
+    expect(why(one, [1n, 0n, 1n, 3n])).to.match(/witness 2: constraint 0/);
+    expect(why([1n, 0n, 0n], two)).to.match(/witness 1: the witness has 3 values, expected 4/);
+    expect(why(one, [2n, 0n, 0n, 0n])).to.match(/wire 0 is not 1/);
+    expect(why(one, [1n, P, 0n, 0n])).to.match(/wire 1 is not a number of the field/);
   });
 });
 
@@ -74,17 +75,27 @@ describe("refutation of random systems over a small field", function () {
       const given = range(1, inputs);
       const targets = range(1 + inputs, circuit.wires - 1 - inputs);
       const seen = new Map<string, string>();
-      const isUnique = solutions(circuit).every((values) => {
-        const [key, value] = [given, targets].map((wires) => wires.map((wire) => values[wire]).join());
-        const before = seen.get(key as string) ?? (value as string);
-        seen.set(key as string, before);
+      const all = solutions(circuit);
+      const valuesOf = (wires: readonly number[], values: ArrayLike<bigint | number>) =>
+        wires.map((wire) => values[wire]).join();
+      const isUnique = all.every((values) => {
+        const [key, value] = [valuesOf(given, values), valuesOf(targets, values)];
+        const before = seen.get(key) ?? value;
+        seen.set(key, before);
         return before === value;
       });
       const system: System = systemOf(circuit.wires, inputs, circuit.constraints);
-      const question = { file: fileOf(circuit, SMALL), system, given, targets, prime: BigInt(SMALL) };
-      const { verdict } = refute({ ...question, limits: limits(20_000) });
-      if (isUnique) expect(verdict, JSON.stringify(circuit, String)).to.equal("unknown");
-      counts[isUnique ? "unique" : verdict === "refuted" ? "refuted" : "missed"]++;
+      const found = refute({ system, given, targets, prime: BigInt(SMALL), limits: limits(20_000) });
+      const shown = JSON.stringify(circuit, (_, value) => (typeof value === "bigint" ? Number(value) : value));
+      if (isUnique) expect(found.verdict, shown).to.equal("unknown");
+      if (found.verdict === "refuted") {
+        const [first, second] = found.witnesses;
+        const known = new Set(all.map(String));
+        expect([known.has(String(first)), known.has(String(second))], shown).to.deep.equal([true, true]);
+        expect(valuesOf(given, first), shown).to.equal(valuesOf(given, second));
+        expect(valuesOf(targets, first), shown).not.to.equal(valuesOf(targets, second));
+      }
+      counts[isUnique ? "unique" : found.verdict === "refuted" ? "refuted" : "missed"]++;
     }
     expect(counts.refuted).to.be.above(SYSTEMS / 10);
     expect(counts.unique).to.be.above(SYSTEMS / 10);

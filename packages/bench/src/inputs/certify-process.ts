@@ -1,6 +1,6 @@
 // A run of `pnpm bench certify`, in a process of its own, so that its memory is that of the certificates: checks the
 // certificates of all circuits, with the first checker, or with both if the argument is "both". Each line is a name and a value.
-import { problemLines, proveFiles } from "@sotto/certify";
+import { problemLines, proveFiles } from "@sotto/certify/internal";
 import { certifyCircuit, circuitFiles, committedResults } from "@sotto/keys/certify/circuits";
 import { circuitNames } from "@sotto/keys/circuits/paths";
 

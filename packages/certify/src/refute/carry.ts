@@ -1,4 +1,5 @@
 /** Searches two witnesses of a circuit without simplification, and carries them over to the shipped .r1cs file. */
+import type { Theorem } from "../replay/certificate.ts";
 import { inputWires, type Proof } from "../theorem.ts";
 import { refute, type SearchLimits } from "./refute.ts";
 import { checkRefutation } from "./replay.ts";
@@ -23,33 +24,34 @@ export interface Carried {
 
 /**
  * Searches two witnesses that agree on the given inputs and differ in a wire of `open`. The shipped file can lack inputs
- * that the plain one has, so the search is about the plain one, and the replay about both.
- * @param onlyPublic whether only the public inputs are given
+ * that the plain one has, so the search is about the plain one, and the replay about the shipped one;
+ * about both for the theorem `source`, which gives inputs that only the plain one has.
  * @param open wires of the plain circuit
  * @returns the witnesses, or why there are none, to end a sentence
  */
 export function searchWitnesses(
   { shipped, plain }: Files,
   proof: Proof,
-  onlyPublic: boolean,
+  theorem: Theorem,
   open: readonly number[],
   limits: SearchLimits,
 ): Carried | string {
   const { outputs, publicInputs, inputs, labels } = proof.plain;
   const all = inputWires(proof.plain);
   // Two witnesses could differ in an input that is not a wire.
-  if (!onlyPublic && new Set(all.map((wire) => labels[wire])).size < inputs)
+  if (theorem !== "strong" && new Set(all.map((wire) => labels[wire])).size < inputs)
     return "and witnesses cannot be searched without a wire for each input";
-  const given = onlyPublic ? all.filter((wire) => wire <= outputs + publicInputs) : all;
-  const found = refute({ file: plain, system: proof.plain, given, targets: open, limits });
+  const given = theorem === "strong" ? all.filter((wire) => wire <= outputs + publicInputs) : all;
+  const found = refute({ system: proof.plain, given, targets: open, limits });
   if (found.verdict === "unknown")
     return found.reason === "limit" ? "and the search for two witnesses reached its limits" : NONE;
+  if (theorem === "source" && checkRefutation(plain, theorem, found.witnesses) !== undefined) return NONE;
   const map = [...proof.bridge.map];
+  const [first, second] = found.witnesses;
   const carry = (witness: readonly bigint[]) => map.map((wire) => witness[wire] as bigint);
-  const witnesses = [carry(found.witnesses[0]), carry(found.witnesses[1])] as const;
-  const [isGiven, isOpen] = [new Set(given), new Set(open)];
-  const wiresIn = (set: ReadonlySet<number>) => [...map.keys()].filter((wire) => set.has(map[wire] as number));
-  if (checkRefutation(shipped, witnesses, wiresIn(isGiven), wiresIn(isOpen)) !== undefined) return NONE;
-  const { wire, values } = found.differences[0] as (typeof found.differences)[number];
-  return { witnesses, wire, values, given: given.map((one) => [one, found.witnesses[0][one] as bigint]) };
+  const witnesses = [carry(first), carry(second)] as const;
+  if (checkRefutation(shipped, theorem, witnesses) !== undefined) return NONE;
+  const wire = open.find((one) => first[one] !== second[one]) as number;
+  const values = [first[wire] as bigint, second[wire] as bigint] as const;
+  return { witnesses, wire, values, given: given.map((one) => [one, first[one] as bigint]) };
 }

@@ -1,9 +1,8 @@
-/** Refutes that the inputs of a circuit determine its outputs: searches two witnesses, and replays both. */
+/** Searches two witnesses that agree on the inputs of a circuit and differ in an output. */
 import { P } from "../field.ts";
 import type { System } from "../r1cs.ts";
 import { Field } from "./field.ts";
 import { createPair, type Pair } from "./pair.ts";
-import { checkRefutation } from "./replay.ts";
 import type { Choice, Chooser, Solver } from "./solver.ts";
 
 /** What a search may cost. */
@@ -18,46 +17,27 @@ export interface SearchLimits {
 
 /** The question: do the wires `given` determine the wires `targets`? */
 export interface Question {
-  /** The .r1cs file against which both witnesses are replayed. */
-  readonly file: Uint8Array;
-  /** What `file` contains. */
   readonly system: System;
   /** Wires on which the two witnesses agree. */
   readonly given: readonly number[];
   /** Wires of which one must differ; those that the first checker leaves open are enough. */
   readonly targets: readonly number[];
-  /** Names of wires. */
-  readonly names?: (wire: number) => string | undefined;
-  /** A witness that is tried as the first one; one value for each wire. */
-  readonly witness?: readonly bigint[];
   /** Default: the scalar field of BN254. */
   readonly prime?: bigint;
-  /** Seed of the random guesses. Default: 1. */
-  readonly seed?: number;
   readonly limits?: SearchLimits;
 }
 
-/** A wire of two witnesses. */
-export interface Difference {
-  readonly wire: number;
-  readonly name?: string;
-  readonly values: readonly [bigint, bigint];
-}
-
+/** Two witnesses, which nobody has checked yet. */
 export interface Refutation {
   readonly verdict: "refuted";
-  /** One value for each wire. Both satisfy every constraint, and agree on the given wires. */
+  /** One value for each wire. If the solver is right, both satisfy every constraint and agree on the given wires. */
   readonly witnesses: readonly [readonly bigint[], readonly bigint[]];
-  /** The wires that differ: first those that should be determined. */
-  readonly differences: readonly Difference[];
-  readonly attempts: number;
 }
 
 /** No two witnesses were found. This does not say that there are none. */
 export interface NotRefuted {
   readonly verdict: "unknown";
   readonly reason: "determined" | "limit" | "exhausted";
-  readonly attempts: number;
 }
 
 const DEFAULTS: Required<SearchLimits> = { milliseconds: 20_000, steps: 50_000_000, megabytes: 2_000 };
@@ -74,11 +54,7 @@ const SHRINKS = 3;
 
 /** Repeatable random numbers (xorshift). */
 class Guesses {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = (seed * 2_654_435_769) | 1;
-  }
+  #state = 2_654_435_769 | 1;
 
   below(limit: number): number {
     let x = this.#state;
@@ -186,18 +162,18 @@ function chooser(wires: number, mode: Mode, guesses: Guesses): Chooser {
 }
 
 interface Plan {
-  readonly wires: number;
-  readonly given: readonly number[];
-  readonly pair: Pair;
+  readonly inputs: readonly number[];
+  /** The wires that are not given. */
+  readonly inner: readonly number[];
+  /** The variables of differences. */
+  readonly differences: readonly number[];
   readonly guesses: Guesses;
 }
 
 /** The modes take turns: conditions first, inputs first, differences first, and inner wires first. */
-function modeOf({ wires, given, pair, guesses }: Plan, attempt: number): Mode {
-  const isGiven = new Set(given);
-  const inner = Array.from({ length: wires - 1 }, (_, i) => i + 1).filter((wire) => !isGiven.has(wire));
-  const inputs = [...given];
-  const differences = [...pair.difference.values()];
+function modeOf(plan: Plan, attempt: number): Mode {
+  const { guesses } = plan;
+  const [inputs, inner, differences] = [[...plan.inputs], [...plan.inner], [...plan.differences]];
   const number = attempt % MODES;
   if (attempt >= MODES)
     for (const list of [inputs, inner, differences]) if (guesses.below(2) === 0) guesses.shuffle(list);
@@ -227,33 +203,34 @@ const countDifferences = ([first, second]: readonly [readonly bigint[], readonly
   first.filter((value, wire) => value !== second[wire]).length;
 
 /**
- * Searches two witnesses that agree on the given wires and differ in a target. "refuted" is said only of witnesses that
- * were replayed against the file.
+ * Searches two witnesses that agree on the given wires and differ in a target. The caller replays them.
  */
 export function refute(question: Question): Refutation | NotRefuted {
-  const { file, system, given, targets, names, witness, prime = P, seed = 1 } = question;
+  const { system, given, targets, prime = P } = question;
   const limits = { ...DEFAULTS, ...question.limits };
   const field = new Field(prime);
-  const pair = createPair(system, field, new Set(given));
+  const isGiven = new Set(given);
+  const pair = createPair(system, field, isGiven);
   const { solver, difference } = pair;
-  const guesses = new Guesses(seed);
-  const plan = { wires: system.wires, given, pair, guesses };
+  const guesses = new Guesses();
+  const inner = Array.from({ length: system.wires - 1 }, (_, i) => i + 1).filter((wire) => !isGiven.has(wire));
+  const plan: Plan = { inputs: given, inner, differences: [...difference.values()], guesses };
   const end = performance.now() + limits.milliseconds;
   let checked = 0;
   const isOver = () => {
     if (solver.work > limits.steps || performance.now() > end) return true;
     return ++checked % 64 === 0 && process.memoryUsage().heapUsed > limits.megabytes * 1_000_000;
   };
-  if (!solver.propagate()) return { verdict: "unknown", reason: "determined", attempts: 0 };
+  if (!solver.propagate()) return { verdict: "unknown", reason: "determined" };
   const root = solver.mark;
   const open = targets.filter((wire) => {
     const variable = difference.get(wire);
     return variable !== undefined && solver.values[variable] !== 0n;
   });
-  if (open.length === 0) return { verdict: "unknown", reason: "determined", attempts: 0 };
+  if (open.length === 0) return { verdict: "unknown", reason: "determined" };
 
-  /** One attempt; the witnesses satisfy the constraints if the solver is right, which the replay decides. */
-  const attempt = (target: number, mode: Mode, first: readonly bigint[] | undefined, conflicts: number) => {
+  /** @param first the first witness; by default it is searched too */
+  const attempt = (target: number, mode: Mode, conflicts: number, first?: readonly bigint[]) => {
     solver.rewind(root);
     const variable = difference.get(target) as number;
     if (solver.values[variable] === undefined) solver.require(variable);
@@ -261,8 +238,7 @@ export function refute(question: Question): Refutation | NotRefuted {
     const most = solver.work + conflicts * (STEPS_PER_GUESS + 10 * system.constraints);
     const isLate = () => solver.work > most || isOver();
     if (!solver.search(chooser(system.wires, mode, guesses), conflicts, isLate)) return undefined;
-    const found = witnessesOf(pair, system.wires);
-    return checkRefutation(file, found, given, targets) === undefined ? found : undefined;
+    return witnessesOf(pair, system.wires);
   };
 
   let attempts = 0;
@@ -270,30 +246,14 @@ export function refute(question: Question): Refutation | NotRefuted {
     // Every target has its turn in each mode.
     const target = open[Math.floor(attempts / MODES) % open.length] as number;
     const conflicts = FIRST_CONFLICTS * 2 ** Math.min(8, Math.floor(attempts / (MODES * Math.min(8, open.length))));
-    const start = witness !== undefined && attempts % 2 === 0 ? witness : undefined;
-    let found = attempt(target, modeOf(plan, attempts), start, conflicts);
+    let found = attempt(target, modeOf(plan, attempts), conflicts);
     if (found === undefined) continue;
     for (let i = 0; i < SHRINKS && !isOver(); i++) {
       const mode: Mode = { ...modeOf(plan, i * (MODES + 1)), products: false, close: true };
-      const closer = attempt(target, mode, found[0], FIRST_CONFLICTS);
+      const closer = attempt(target, mode, FIRST_CONFLICTS, found[0]);
       if (closer !== undefined && countDifferences(closer) < countDifferences(found)) found = closer;
     }
-    return { verdict: "refuted", witnesses: found, differences: listDifferences(found, targets, names), attempts };
+    return { verdict: "refuted", witnesses: found };
   }
-  return { verdict: "unknown", reason: attempts < MAX_ATTEMPTS ? "limit" : "exhausted", attempts };
-}
-
-function listDifferences(
-  [first, second]: readonly [readonly bigint[], readonly bigint[]],
-  targets: readonly number[],
-  names: Question["names"],
-): Difference[] {
-  const isTarget = new Set(targets);
-  const found: Difference[] = [];
-  for (const [wire, value] of first.entries()) {
-    if (value === second[wire]) continue;
-    const name = names?.(wire);
-    found.push({ wire, values: [value, second[wire] as bigint], ...(name === undefined ? {} : { name }) });
-  }
-  return found.sort((a, b) => Number(isTarget.has(b.wire)) - Number(isTarget.has(a.wire)) || a.wire - b.wire);
+  return { verdict: "unknown", reason: attempts < MAX_ATTEMPTS ? "limit" : "exhausted" };
 }

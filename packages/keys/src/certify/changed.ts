@@ -1,4 +1,4 @@
-import { describe } from "@sotto/certify";
+import { describe } from "@sotto/certify/internal";
 import { sha256File, writeIfChanged } from "../circuits/files.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 import { assertCertified, certificatePath, certificateText, certifyCircuit, committedCertificate } from "./circuits.ts";

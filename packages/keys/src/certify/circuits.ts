@@ -1,15 +1,8 @@
 /** Certifies the project's circuits, and compares the results with the committed certificates. */
 import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
-import {
-  type Certificate,
-  type CircuitFiles,
-  certifyFiles,
-  type Place,
-  Places,
-  problemLines,
-  type Result,
-} from "@sotto/certify";
+import { dirname, join, relative } from "node:path";
+import { type Place, Places } from "@sotto/certify";
+import { type Certificate, type CircuitFiles, certifyFiles, problemLines, type Result } from "@sotto/certify/internal";
 import { CommandError } from "@sotto/command/command";
 import { readCircuitTable } from "../circuits/circuits-json.ts";
 import { compilePlain } from "../circuits/compiler.ts";
@@ -49,34 +42,21 @@ export function committedCertificate(name: CircuitName): Partial<Certificate> {
 /** Public signals that the committed certificate says are determined by the other inputs. */
 export const committedResults = (name: CircuitName): string[] => committedCertificate(name).results ?? [];
 
-/**
- * Reads the files of a circuit, and compiles it without simplification.
- * @param r1cs the file that the theorem is about @param folder where the files without simplification go
- * @throws CommandError INCLUDE_MISSING, CIRCOM_FAILED
- */
-export async function readCircuit(
-  source: string,
-  libraries: readonly string[],
-  r1cs: string,
-  folder: string,
-): Promise<CircuitFiles> {
-  const plain = await compilePlain(source, folder, libraries);
-  return {
-    name: basename(source, ".circom"),
-    shipped: readFileSync(r1cs),
-    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
-    places: placesOf(source, libraries),
-  };
-}
-
 /** The files of one of the project's circuits as it is built. @throws CommandError R1CS_MISSING, CIRCOM_FAILED */
 export async function circuitFiles(name: CircuitName): Promise<CircuitFiles> {
   const { r1cs } = artifactPaths(name);
   if (!existsSync(r1cs))
     throw new CommandError("R1CS_MISSING", `${relative(root, r1cs)} is missing: run npm run circuits:build`);
   const source = join(circuitsFolder, `${name}.circom`);
-  const files = await readCircuit(source, [circomLibraryFolder()], r1cs, join(buildFolder, "certify"));
-  return { ...files, nameOf: placeNames() };
+  const libraries = [circomLibraryFolder()];
+  const plain = await compilePlain(source, join(buildFolder, "certify"), libraries);
+  return {
+    name,
+    shipped: readFileSync(r1cs),
+    plain: { r1cs: readFileSync(plain.r1cs), sym: readFileSync(plain.sym, "utf8") },
+    places: placesOf(source, libraries),
+    nameOf: placeNames(),
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readSystem, type System } from "@sotto/certify";
+import { readSystem, type System } from "@sotto/certify/internal";
 import { CommandError } from "@sotto/command/command";
 import { type CircuitEntry, readCircuitTable } from "../circuits/circuits-json.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";

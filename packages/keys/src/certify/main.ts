@@ -1,16 +1,16 @@
 // npm run certify [-- NAME...] [--write]: proves that the shipped circuits are not under-constrained, and compares the
-// result with circuits/certificates. npm run certify -- PATH.circom [--library FOLDER]: reports on any circuit.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join, relative, resolve } from "node:path";
+// result with circuits/certificates. npm run certify -- FILE...: runs @sotto/certify's program for any other circuit.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { certifyFiles, describe, problemLines, type Result, verdict } from "@sotto/certify";
+import { describe } from "@sotto/certify/internal";
 import { CommandError, runCommand } from "@sotto/command/command";
-import { circom } from "../circuits/compiler.ts";
 import { writeIfChanged } from "../circuits/files.ts";
 import { type CircuitName, circomLibraryFolder, parseCircuitNames, root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
-import { assertCertified, certificatePath, certificateText, certifyCircuit, readCircuit } from "./circuits.ts";
+import { assertCertified, certificatePath, certificateText, certifyCircuit } from "./circuits.ts";
 
 async function certifyOne(name: CircuitName, write: boolean): Promise<void> {
   const start = performance.now();
@@ -35,51 +35,34 @@ async function certifyOne(name: CircuitName, write: boolean): Promise<void> {
   console.log(`${name}: certified, ${describe(result)} (${seconds} s)`);
 }
 
-/** Compiles any circuit twice and reports what can be proven about it. Exit code 1 unless it is certified. */
-async function report(path: string, folders: readonly string[]): Promise<void> {
-  const source = resolve(path);
-  if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${path}`);
-  const libraries = [...folders.map((folder) => resolve(folder)), circomLibraryFolder()];
-  const scratch = mkdtempSync(join(tmpdir(), "sotto-certify-"));
-  try {
-    const result = await certifyPath(source, libraries, scratch);
-    console.log(`${path}: ${verdict(result)}`);
-    for (const line of problemLines(result)) console.log(line);
-    // "certified" means that the inputs determine every wire. Some public inputs may themselves follow from the others.
-    if (result.certificate.results.length > 0)
-      console.log(`  public inputs that the others determine: ${result.certificate.results.join(", ")}`);
-    if (result.certificate.unused.length > 0)
-      console.log(`  inputs in no constraint: ${result.certificate.unused.join(", ")}`);
-    if (verdict(result) !== "certified") process.exitCode = 1;
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-/** Certifies the circuit at `source`, compiled with --O2 as circom ships it by default here. */
-async function certifyPath(source: string, libraries: readonly string[], scratch: string): Promise<Result> {
-  const name = basename(source, ".circom");
-  await circom(source, [...libraries.flatMap((folder) => ["-l", folder]), "-o", scratch, "--O2", "--r1cs"]);
-  return certifyFiles(await readCircuit(source, libraries, join(scratch, `${name}.r1cs`), join(scratch, "plain")));
+/** The options and files for @sotto/certify's program, which also finds circomlib; undefined if no other circuit is named. */
+function otherCircuit(options: readonly string[]): string[] | undefined {
+  const isSource = options.some((option) => option.endsWith(".circom"));
+  if (!isSource && !options.some((option) => option.endsWith(".r1cs"))) return undefined;
+  return isSource ? ["-l", circomLibraryFolder(), ...options] : [...options];
 }
 
 function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { write: { type: "boolean", default: false }, library: { type: "string", multiple: true, default: [] } },
+      options: { write: { type: "boolean", default: false } },
     });
   } catch (error) {
     const [problem] = (error as Error).message.split(". ");
-    throw new CommandError("UNKNOWN_OPTION", `${problem}; options: --write, --library FOLDER`);
+    throw new CommandError("UNKNOWN_OPTION", `${problem}; option: --write`);
   }
 }
 
 if (import.meta.main)
   await runCommand(async () => {
+    const other = otherCircuit(process.argv.slice(2));
+    if (other !== undefined) {
+      const program = fileURLToPath(new URL("main.js", import.meta.resolve("@sotto/certify")));
+      const { status } = spawnSync(process.execPath, [program, ...other], { stdio: "inherit" });
+      process.exitCode = status ?? 2;
+      return;
+    }
     const { values, positionals } = readArguments();
-    const paths = positionals.filter((argument) => argument.endsWith(".circom"));
-    for (const path of paths) await report(path, values.library);
-    if (paths.length > 0) return;
     for (const name of parseCircuitNames(positionals)) await certifyOne(name, values.write);
   });

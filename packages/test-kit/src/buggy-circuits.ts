@@ -1,5 +1,5 @@
-// Public classes of bugs, each written anew as a small circuit, broken (false) and fixed (true).
-import { division } from "./division.ts";
+/** Public classes of bugs, each written anew as a small circuit. They include circomlib's templates as "circomlib/circuits/...". */
+import { division } from "./division-circuit.ts";
 
 const HEAD = "pragma circom 2.0.0;";
 const main = (body: string, include = "", parameters = "", values = ""): string => `${HEAD}
@@ -264,6 +264,7 @@ const half = (checked: boolean) =>
     "babyjub",
   );
 
+/** The circuits with the bug (false) and without it (true). */
 export const BUGS: Readonly<Record<string, (checked: boolean) => string>> = {
   assignment,
   bitSum,
