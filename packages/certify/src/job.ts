@@ -1,6 +1,5 @@
-// A thread of limits.ts: reads or compiles a circuit and certifies it.
+// A process of limits.ts: reads or compiles a circuit and certifies it.
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { parentPort, workerData } from "node:worker_threads";
 import { compileCircuit, type Simplification } from "./compile.ts";
 import { CertifyError, type CertifyErrorCode } from "./errors.ts";
 import { type Circuit, certify, type Outcome, type Stage, type Unknown, unknownOutcome } from "./outcome.ts";
@@ -31,13 +30,13 @@ export interface Job {
   readonly certificate: string | undefined;
   /** The .r1cs file without simplification that a certificate of the theorem `source` is about too. */
   readonly source: string | undefined;
-  /** Limits of the thread, from its start. */
+  /** Limits of the process, from its start. */
   readonly limits: Limits;
-  /** The folder for temporary files, which outlives a thread that is stopped. */
+  /** The folder for temporary files, which outlives a process that is stopped. */
   readonly scratch: string;
 }
 
-/** What the thread posts. */
+/** What the process posts. */
 export type Message =
   | { readonly stage: Stage; readonly soFar?: Unknown | undefined }
   | { readonly outcome: Outcome }
@@ -45,10 +44,11 @@ export type Message =
 
 /** An input file may have at most so many bytes. */
 const MAX_FILE = 2 ** 31 - 1;
-/** The search takes this share of what is left, so that it ends before a limit stops the thread. */
+/** The search takes this share of what is left, so that it ends before a limit stops the process. */
 const SEARCH_SHARE = 0.8;
 
 const start = performance.now();
+const post = (message: Message) => process.send?.(message);
 
 function searchLimits({ seconds, megabytes }: Limits): SearchLimits {
   return {
@@ -74,7 +74,7 @@ async function read({ path, libraries, sym, simplification, scratch }: Job): Pro
     return { r1cs, sym: names };
   }
   readInput(path);
-  parentPort?.postMessage({ stage: "compile" } satisfies Message);
+  post({ stage: "compile" });
   return compileCircuit(path, libraries, simplification, scratch);
 }
 
@@ -98,7 +98,7 @@ const implies = (shown: CheckedTheorem, theorem: Theorem): boolean =>
 
 async function run(job: Job): Promise<Message> {
   try {
-    const onStage = (stage: Stage, soFar?: Unknown) => parentPort?.postMessage({ stage, soFar } satisfies Message);
+    const onStage = (stage: Stage, soFar?: Unknown) => post({ stage, soFar });
     if (job.certificate !== undefined) {
       onStage("check");
       return { outcome: check(job, readInput(job.certificate)) };
@@ -111,4 +111,4 @@ async function run(job: Job): Promise<Message> {
   }
 }
 
-parentPort?.postMessage(await run(workerData as Job));
+post(await run(JSON.parse(process.argv[2] as string) as Job));

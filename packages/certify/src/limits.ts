@@ -1,16 +1,22 @@
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { CertifyError } from "./errors.ts";
 import type { Job, Limits, Message } from "./job.ts";
 import { type Outcome, type Stage, type Unknown, unknownOutcome } from "./outcome.ts";
 import { DEFAULT_THEOREM } from "./replay/certificate.ts";
 
+/** V8's exit code where it aborts without a signal. */
+const ABORTED = 134;
+/** So much of what a failed process printed is kept. */
+const MAX_ERRORS = 4000;
+
 /**
- * Certifies a file, or replays its certificate, in a thread of its own, which the limits stop: the outcome is then "unknown". If
- * a wire stays open, it searches two witnesses in the time that is left.
+ * Certifies a file, or replays its certificate, in a process of its own, which the limits stop: the outcome is then "unknown". V8 ends
+ * the whole process, not only a thread, if JSON.parse or another native call exceeds the heap's limit. If a wire stays open, it
+ * searches two witnesses in the time that is left.
  * @throws CertifyError if the file is not a circuit
  */
 export async function certifyFile(
@@ -21,12 +27,22 @@ export async function certifyFile(
   const { seconds, megabytes } = limits;
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const scratch = mkdtempSync(join(tmpdir(), "certify-"));
-  const remove = () => rmSync(scratch, { recursive: true, force: true });
+  const own = { ...job, limits, scratch } satisfies Job;
+  const child = fork(new URL(`./job.${extension}`, import.meta.url), [JSON.stringify(own)], {
+    serialization: "advanced",
+    execArgv: megabytes === undefined ? [] : [`--max-old-space-size=${Math.ceil(megabytes)}`],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const stop = () => {
+    child.kill("SIGKILL");
+    rmSync(scratch, { recursive: true, force: true });
+  };
   // Also if the program is interrupted.
-  process.once("exit", remove);
-  const thread = new Worker(new URL(`./job.${extension}`, import.meta.url), {
-    workerData: { ...job, limits, scratch } satisfies Job,
-    ...(megabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: megabytes } }),
+  process.once("exit", stop);
+  const ended = once(child, "close");
+  let errors = "";
+  child.stderr?.on("data", (data: Buffer) => {
+    errors = `${errors}${String(data)}`.slice(-MAX_ERRORS);
   });
   /** The outcome before the search. */
   let soFar: Unknown | undefined;
@@ -39,24 +55,25 @@ export async function certifyFile(
   try {
     return await new Promise<Outcome>((resolve, reject) => {
       if (seconds !== undefined) timer = setTimeout(() => resolve(stopped(`${seconds} s`, "--time")), 1000 * seconds);
-      thread.on("message", (message: Message) => {
+      child.on("message", (message: Message) => {
         if ("stage" in message) {
           soFar = message.soFar;
           onStage(message.stage);
         } else if ("outcome" in message) resolve(message.outcome);
         else reject(new CertifyError(message.error, message.code));
       });
-      thread.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code === "ERR_WORKER_OUT_OF_MEMORY")
+      child.on("error", reject);
+      child.on("close", (code, signal) => {
+        if (code === ABORTED || signal === "SIGABRT" || signal === "SIGKILL")
           resolve(stopped(megabytes === undefined ? "memory" : `${megabytes} MB`, "--memory"));
-        else reject(error);
+        else reject(new Error(`the process ended without a result\n${errors}`));
       });
-      void once(thread, "exit").then(() => reject(new Error("the thread ended without a result")), reject);
     });
   } finally {
     clearTimeout(timer);
-    await thread.terminate();
-    process.off("exit", remove);
-    remove();
+    process.off("exit", stop);
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(scratch, { recursive: true, force: true });
   }
 }

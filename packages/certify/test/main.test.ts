@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { division } from "@sotto/test-kit/division-circuit";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
@@ -189,6 +190,16 @@ describe("the program certify", function () {
       expect([status, left], options.join(" ")).to.deep.equal([3, []]);
       expect(stderr).to.match(/^certify: /);
     }
+  });
+
+  it("stops at its limit of memory while it reads a certificate of many small objects", async () => {
+    const folder = temporaryFolder("certify-objects");
+    const [r1cs, certificate] = [join(folder, "main.r1cs"), join(folder, "certificate")];
+    writeFileSync(r1cs, (await compile(division(true), 1)).r1cs);
+    writeFileSync(certificate, gzipSync(`{"steps":[${"{},".repeat(2_000_000)}{}]}`));
+    const { status, stdout, stderr, left } = run("--check", r1cs, certificate, "--memory", "48");
+    expect([status, stderr, left]).to.deep.equal([2, "", []]);
+    expect(stdout).to.contain("the run reached its limit of 48 MB; raise it with --memory");
   });
 
   it("stops at its limits of time and memory with exit code 2 and the reason, and leaves no files", () => {
