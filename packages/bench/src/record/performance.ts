@@ -8,7 +8,7 @@ import { type Figure, type Run, readFigures } from "./figures.ts";
 
 const MARK = /<!--(run of )?([\w.]+)-->[^<]*<!---->/g;
 /** Units that are counted, not measured. */
-const COUNTED = new Set(["constraints", "gas", "bytes"]);
+const COUNTED = new Set(["constraints", "gas", "bytes", "circuits"]);
 /** Pages that show figures. */
 const PAGES = ["README.md", "docs/performance.md", "docs/prepaid.md", "docs/metered.md", "docs/certificate.md"];
 
