@@ -1,6 +1,6 @@
 // Something that payers show beside a private payment, made up here, on each adapter; and attachments that misbehave.
-import type { OpenAttachment, PaymentAttachment, Paywall, PaywallEvent } from "@sotto/resource-server";
-import { createPaywall } from "@sotto/resource-server";
+import type { AttachmentCore, OpenAttachment, PaymentAttachment, Paywall, PaywallEvent } from "@sotto/resource-server";
+import { createPaywall, openAttachments } from "@sotto/resource-server";
 import { describeMatrix } from "@sotto/test-kit/matrix";
 import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
@@ -154,6 +154,57 @@ describe("what payers show beside a private payment", function () {
     if (decision.kind === "paid") await decision.finish(200);
     expect(events.filter(({ event }) => event === "trouble")).to.have.length(1);
     await paywall.close();
+  });
+
+  it("is read for another format from a payment's JSON, by a paywall or without one", async () => {
+    const paid = await pay(world);
+    const { bundle } = paid;
+    const digest = `0x${"11".repeat(32)}` as const;
+    const paywall = await openPaywall(world, { attachments: [memo()] });
+    const { origin, service, chain } = paywallOptions(world);
+    const alone = await openAttachments([{ ...memo(), circuits: ["origin"] }], { origin, service, chain });
+    const nullifier = BigInt(bundle.publicSignals[6]!);
+    const payment = {
+      nullifier,
+      digest,
+      bounds: { lowerBound: 1n, upperBound: 1n },
+      resource: origin,
+      wallet: "0x" as const,
+      timestamp: 1,
+    };
+    for (const one of [paywall.attachments, alone]) {
+      expect(one.asked).to.deep.equal({ memo: { max: 20 } });
+      const read = (shown: object) => one.read(payment, { ...bundle, ...shown });
+      const of = String(nullifier).slice(0, 8);
+      expect(await read({ memo: "order 7" })).to.deep.equal({ memo: { text: "order 7", of } });
+      for (const memo of [undefined, 7, ["order 7"], { text: "order 7" }, "", "order\n7", "x".repeat(21)])
+        expect(await read({ memo }), JSON.stringify(memo)).to.deep.equal({ memo: undefined });
+    }
+    await paywall.close();
+    await alone.close();
+    const wrong = openAttachments([{ ...memo(), circuits: ["unknown"] }], { origin, service, chain });
+    expect(await rejection(wrong)).to.have.property("code", "INVALID_OPTION");
+  });
+
+  it("opens without its keys if the service does not answer, and cannot check proofs until it does", async () => {
+    const { origin, chain } = paywallOptions(world);
+    const events: PaywallEvent[] = [];
+    const checking = memo({});
+    let verify: AttachmentCore["verify"] | undefined;
+    const one: PaymentAttachment = {
+      ...checking,
+      circuits: ["origin"],
+      open: (core) => {
+        ({ verify } = core);
+        return checking.open(core);
+      },
+    };
+    const onEvent = (event: PaywallEvent) => void events.push(event);
+    const alone = await openAttachments([one], { origin, service: "http://127.0.0.1:9/zk", chain, onEvent });
+    expect(events.map(({ event, reason }) => [event, reason])).to.deep.equal([["trouble", "SERVICE_UNAVAILABLE"]]);
+    const error = await rejection(verify!("origin", [], []));
+    expect(error).to.include({ name: "CheckUnavailable", code: "SERVICE_UNAVAILABLE" });
+    await alone.close();
   });
 
   it("is refused by the paywall if its names are taken, or its circuit has no keys", async () => {

@@ -28,7 +28,13 @@ export type {
   Tokens,
 } from "./fetch/method.ts";
 export type { ConfirmPayment, Offer } from "./fetch/offer.ts";
-export { type PayingFetch, type PayingInit, privatePayment, type WrapOptions } from "./fetch/options.ts";
+export {
+  type PayingFetch,
+  type PayingInit,
+  parseAttachments,
+  privatePayment,
+  type WrapOptions,
+} from "./fetch/options.ts";
 export type { PaymentHeader, SchemeHeader } from "./fetch/payment-header.ts";
 export type { Presented, PresentOptions } from "./fetch/present.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
@@ -64,7 +70,8 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
-export type { AttachedPayment, NoteWish, PayingAttachment } from "./purchase/attachment.ts";
+export { askedAttachments, attach, attachedFields, chooseNotes, type ShowingPayment } from "./purchase/attach.ts";
+export type { AttachedPayment, AttachmentRecord, NoteWish, PayingAttachment } from "./purchase/attachment.ts";
 export { ChargeCounters } from "./purchase/charges.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";

@@ -8,7 +8,6 @@ import type { WrapOptions } from "../src/fetch/options.ts";
 import { wrapFetch } from "../src/fetch/wrap.ts";
 import { askedAttachments, attach, attachedHeaders } from "../src/purchase/attach.ts";
 import type { AttachedPayment, AttachmentRecord, PayingAttachment } from "../src/purchase/attachment.ts";
-import type { Context } from "../src/purchase/context.ts";
 import type { PurchaseError } from "../src/purchase/errors.ts";
 import { ORIGIN, openScene, type Scene } from "./support/scene.ts";
 
@@ -165,12 +164,10 @@ describe("what payments show beside their proofs", () => {
     const attached = async (attachments: readonly AttachmentRecord[], sent: boolean) => {
       const scene = await openScene();
       const [note] = scene.payer.notes();
-      const record = { attachments, sent: sent ? [{ payment: "one" }] : [] };
-      const context = { record, wallet: scene.payer, options: { attachments: [one] } } as unknown as Context;
-      return (await attach(context, "one", { nullifier: note!.nullifier! }))!;
+      return attach(scene.payer, [one], attachments, payment(note!.nullifier!, sent));
     };
-    const headersOf = (attachments: readonly AttachmentRecord[]) =>
-      attachedHeaders({ attachments } as Parameters<typeof attachedHeaders>[0], "one");
+    const payment = (nullifier: bigint, hasLeft: boolean) => ({ id: "one", nullifier, hasLeft, signal: undefined });
+    const headersOf = (attachments: readonly AttachmentRecord[]) => attachedHeaders(attachments, "one");
 
     it("is the same, even if a 402 in between does not ask for it", async () => {
       const first = await attached(askedAttachments([memo()], asks), false);
@@ -185,9 +182,8 @@ describe("what payments show beside their proofs", () => {
       const asked = askedAttachments([memo()], asks);
       expect(headersOf(await attached(asked, true)), "no 402 had asked").to.deep.equal({});
       const scene = await openScene();
-      const context = { record: { attachments: asked, sent: [] }, wallet: scene.payer, options: {} };
-      const without = await attach(context as unknown as Context, "one", { nullifier: 1n });
-      expect(headersOf(await attached(without!, false)), "the attachment was missing").to.deep.equal({});
+      const without = await attach(scene.payer, undefined, asked, payment(1n, false));
+      expect(headersOf(await attached(without, false)), "the attachment was missing").to.deep.equal({});
     });
   });
 

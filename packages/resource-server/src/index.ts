@@ -28,6 +28,7 @@ export type {
   PeekBody,
   RequestTerms,
 } from "./paywall/method.ts";
+export { type AttachmentsOptions, type OwnAttachments, openAttachments } from "./paywall/open-attachments.ts";
 export type {
   CorsOptions,
   MonthRecipient,
@@ -44,6 +45,7 @@ export type {
   Meter,
   MethodHeader,
   MethodPath,
+  OpenAttachments,
   Outcome,
   PaidProof,
   Payment,
@@ -52,6 +54,7 @@ export type {
   Paywall,
   PaywallRequest,
   ResponseEnd,
+  ShownPayment,
   StartedMeter,
 } from "./paywall/types.ts";
 export { viewingKeysFile } from "./paywall/viewing-keys-file.ts";

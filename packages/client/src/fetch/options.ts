@@ -261,11 +261,12 @@ export function parseMethods<M extends OpenMethod>(methods: readonly PayingMetho
 
 /**
  * Checks attachments, and returns copies that their authors cannot change afterwards.
+ * @param methods those beside them, whose names and headers are taken. Default: none
  * @throws FetchError FETCH_OPTION_INVALID
  */
-function parseAttachments(
+export function parseAttachments(
   attachments: readonly PayingAttachment[],
-  methods: readonly PayingMethod[],
+  methods: readonly PayingMethod[] = [],
 ): readonly PayingAttachment[] {
   const invalid = (what: string) => new FetchError("FETCH_OPTION_INVALID", `attachments ${what}`);
   if (!Array.isArray(attachments)) throw invalid("must be a list");

@@ -1,9 +1,7 @@
 // Takes what attachments show into a purchase: it is recorded before anybody sees it.
-import type { NoteChoice, StoreValue } from "@sotto/wallet";
+import type { NoteChoice, StoreValue, Wallet } from "@sotto/wallet";
 import type { AttachedPayment, AttachmentRecord, NoteWish, PayingAttachment } from "./attachment.ts";
-import type { Context } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
-import type { PurchaseRecord } from "./record.ts";
 
 /** Maximum characters of what is shown. */
 const MAX_SHOWN = 4_096;
@@ -57,53 +55,73 @@ export async function chooseNotes(
   };
 }
 
+/** A payment beside which attachments may be shown. */
+export interface ShowingPayment extends Pick<AttachedPayment, "nullifier" | "signal"> {
+  /** Its id in the wallet. */
+  readonly id: string;
+  /** Whether its proof may have left the process. */
+  readonly hasLeft: boolean;
+}
+
 /**
  * What a payment shows, to be journaled before the payment leaves the process. A payment that has left shows the same again, also if that
  * is nothing.
+ * @param records what the 402 asks for
+ * @returns the records with what the payment shows
  * @throws PurchaseError PURCHASE_INVALID; the errors of attachments
  */
 export async function attach(
-  context: Context,
-  payment: string,
-  attempt: Pick<AttachedPayment, "nullifier">,
-): Promise<readonly AttachmentRecord[] | undefined> {
-  const { record, wallet, options } = context;
-  if (record.attachments === undefined) return undefined;
-  const note = wallet.notes().find(({ nullifier }) => nullifier === attempt.nullifier);
-  const hasLeft = record.sent.some((sent) => sent.payment === payment);
+  wallet: Pick<Wallet, "notes">,
+  attachments: readonly PayingAttachment[] | undefined,
+  records: readonly AttachmentRecord[],
+  { id, nullifier, signal, hasLeft }: ShowingPayment,
+): Promise<readonly AttachmentRecord[]> {
+  const note = wallet.notes().find((each) => each.nullifier === nullifier);
   const attached: AttachmentRecord[] = [];
-  for (const each of record.attachments) {
-    if (each.shown[payment] !== undefined) {
+  for (const each of records) {
+    if (each.shown[id] !== undefined) {
       attached.push(each);
       continue;
     }
-    const attachment = hasLeft ? undefined : attachmentOf(options.attachments, each);
+    const attachment = hasLeft ? undefined : attachmentOf(attachments, each);
     const shown =
       attachment === undefined || note === undefined
         ? ""
-        : ((await attachment.show(each.asked, { ...attempt, note, signal: options.signal })) ?? "");
+        : ((await attachment.show(each.asked, { note, nullifier, signal })) ?? "");
     if (shown !== "" && (typeof shown !== "string" || shown.length > MAX_SHOWN || !SHOWN.test(shown)))
       throw new PurchaseError("PURCHASE_INVALID", `the attachment ${each.name} shows what no header can have`);
-    attached.push({ ...each, shown: { ...each.shown, [payment]: shown } });
+    attached.push({ ...each, shown: { ...each.shown, [id]: shown } });
   }
   return attached;
 }
 
 const shownWith = (
-  record: PurchaseRecord,
+  records: readonly AttachmentRecord[] = [],
   payment: string,
 ): readonly (AttachmentRecord & { readonly text: string })[] =>
-  (record.attachments ?? []).flatMap((each) => {
+  records.flatMap((each) => {
     const text = each.asked === undefined ? "" : (each.shown[payment] ?? "");
     return text === "" ? [] : [{ ...each, text }];
   });
 
-/** The fields of /verify that show attachments of a payment. */
-export const attachedFields = (record: PurchaseRecord, payment: string): Readonly<Record<string, string>> =>
+/**
+ * The fields of /verify that show attachments of a payment.
+ * @param payment its id in the wallet
+ */
+export const attachedFields = (
+  records: readonly AttachmentRecord[] | undefined,
+  payment: string,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    shownWith(record, payment).flatMap(({ field, text }) => (field === undefined ? [] : [[field, text] as const])),
+    shownWith(records, payment).flatMap(({ field, text }) => (field === undefined ? [] : [[field, text] as const])),
   );
 
-/** The headers that show attachments of a payment. */
-export const attachedHeaders = (record: PurchaseRecord, payment: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(shownWith(record, payment).map(({ header, text }) => [header, text]));
+/**
+ * The headers that show attachments of a payment.
+ * @param payment its id in the wallet
+ */
+export const attachedHeaders = (
+  records: readonly AttachmentRecord[] | undefined,
+  payment: string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(shownWith(records, payment).map(({ header, text }) => [header, text]));

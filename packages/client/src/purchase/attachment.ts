@@ -8,7 +8,10 @@ export interface PayingAttachment {
   readonly name: string;
   /** The request header that shows it to the server. */
   readonly header: string;
-  /** The field of /verify that shows it to the service: letters, and no field of a payment. Default: the service does not see it. */
+  /**
+   * The field of /verify that shows it to the service: letters, and no field of a payment. x402's format shows it in this field to
+   * server and service. Default: the service does not see it, and in x402's format nobody does.
+   */
   readonly field?: string | undefined;
   /**
    * Which notes may pay. Called before a note is chosen, and again while the wallet waits for one. Its error ends the purchase, and
@@ -42,9 +45,9 @@ export interface AttachedPayment {
 
 /** What a 402 asks to be shown beside a payment, as it is journaled. */
 export interface AttachmentRecord {
-  /** Name of the attachment. */
   readonly name: string;
   readonly header: string;
+  /** Its field of /verify; absent if the service does not see it. */
   readonly field?: string | undefined;
   /** The field of the last 402; undefined if that asks for nothing, and then nothing is shown. */
   readonly asked?: StoreValue | undefined;

@@ -119,7 +119,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
   const paymentToken = await tokenOf(context, attempt);
   const header = encodeProofHeader({ bundle, paymentToken, txSignature }, context.record.headerLimit);
   const { id, price, resourceUrl } = context.record;
-  const attached = attachedHeaders(context.record, attempt.payment);
+  const attached = attachedHeaders(context.record.attachments, attempt.payment);
   tell(context, "paid", { txSignature });
   return {
     id,

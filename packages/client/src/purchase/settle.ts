@@ -29,7 +29,10 @@ export async function recordSent(run: Run): Promise<void> {
   const { bundle, digest } = attemptOfRun(run);
   const payment = context.record.payments.at(-1)!;
   const nullifier = BigInt(bundle.publicSignals[PAYMENT_SIGNAL.nullifier]!);
-  const attachments = await attach(context, payment, { nullifier });
+  const { wallet, record, options } = context;
+  const hasLeft = record.sent.some((sent) => sent.payment === payment);
+  const showing = { id: payment, nullifier, hasLeft, signal: options.signal };
+  const attachments = record.attachments && (await attach(wallet, options.attachments, record.attachments, showing));
   const attempt: SentAttempt = { payment, bundle, digest, token: "" };
   await store(context, { sent: [...context.record.sent, attempt], ...(attachments && { attachments }) });
 }
@@ -57,7 +60,7 @@ export async function storeToken(context: Context, attempt: Pick<SentAttempt, "b
   const { service, wallet, record, options } = context;
   tell(context, "verifying");
   const sentAs = record.sent.find(({ digest }) => digest === attempt.digest);
-  const fields = sentAs && attachedFields(record, sentAs.payment);
+  const fields = sentAs && attachedFields(record.attachments, sentAs.payment);
   const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal, fields });
   assertToken(paymentToken, attempt.bundle, wallet.pool);
   const sent = record.sent.map((each) => (each.digest === attempt.digest ? { ...each, token: paymentToken } : each));

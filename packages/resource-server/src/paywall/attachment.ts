@@ -1,7 +1,7 @@
 // What payers may show beside a private payment, such as where the money comes from. The paywall knows only this interface. An
 // attachment never decides whether a payment counts: the handler sees what was shown, or that nothing was.
 import type { PaywallCore } from "./method.ts";
-import type { PaidProof } from "./types.ts";
+import type { ShownPayment } from "./types.ts";
 
 /** Something that a 402 asks payers to show beside a private payment. It is opened once for each paywall that has it. */
 export interface PaymentAttachment {
@@ -10,7 +10,10 @@ export interface PaymentAttachment {
    * and hyphens, with a lower-case letter first.
    */
   readonly name: string;
-  /** The field of the handler's `payment` with what was shown: letters, and not a field of every payment. */
+  /**
+   * The field of the handler's `payment` with what was shown: letters, and not a field of every payment. A format whose payments are
+   * JSON, such as x402's, shows it in the payment's field of this name, as the value of the first header.
+   */
   readonly field: string;
   /** The request headers in which it is shown. Handlers see them too: nobody can pay with an attachment. */
   readonly headers: readonly string[];
@@ -42,7 +45,7 @@ export interface OpenAttachment {
 /** A payment, and the request that may show something beside it. */
 export interface ShownAttachment {
   /** The payment. It passed every check. */
-  readonly payment: PaidProof;
+  readonly payment: ShownPayment;
   /** The values of a header of the request. @param name in lower case */
   header(name: string): readonly string[];
 }

@@ -1,19 +1,22 @@
 // The attachments of the option, opened.
 import { delay } from "@sotto/chain";
 import { parseOffers, quoted } from "@sotto/protocol";
+import type { ArtifactsLock } from "@sotto/prover";
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
-import type { AttachmentCore, OpenAttachment, PaymentAttachment } from "./attachment.ts";
+import type { AttachmentCore, OpenAttachment, PaymentAttachment, ShownAttachment } from "./attachment.ts";
 import type { PaymentMethod } from "./method.ts";
 import { PRIVATE_METHOD } from "./methods.ts";
 import { parsePayment } from "./offers.ts";
-import type { PaidProof, PaymentAttachments } from "./types.ts";
+import type { OpenAttachments, PaidProof, PaymentAttachments, ShownPayment } from "./types.ts";
 
 /** Maximum time to read one attachment, ms. The response waits for it. */
 const MAX_READ_MS = 5_000;
 
 const HEADER = /^[A-Za-z0-9-]{1,64}$/;
 const FIELD = /^[a-z][A-Za-z]{0,31}$/;
+/** What a header can have. */
+const VALUE = /^[\t -~]{1,4096}$/;
 /** The fields of a private payment. */
 const PROOF_FIELDS: Readonly<Record<keyof PaidProof, true>> = {
   ...{ kind: true, id: true, amount: true, bounds: true, nullifier: true, digest: true, txSignature: true },
@@ -77,12 +80,29 @@ function assertUnique(values: readonly string[], what: string): void {
   if (twice !== undefined) throw invalidOption(`an attachment has the ${what} of another one or of a method: ${twice}`);
 }
 
-interface Opened extends Pick<PaymentAttachment, "name" | "field"> {
+/**
+ * The circuits of attachments, each once.
+ * @throws PaywallError INVALID_OPTION if the set of keys lacks one
+ */
+export function circuitsOf(
+  attachments: readonly PaymentAttachment[],
+  { circuits: known }: Pick<ArtifactsLock, "circuits">,
+): readonly string[] {
+  const needed = [...new Set(attachments.flatMap(({ circuits = [] }) => circuits))];
+  const missing = needed.find((circuit) => known[circuit] === undefined);
+  if (missing === undefined) return needed;
+  throw invalidOption(`attachments: the set of keys has none for the circuit ${missing}, which one of them needs`);
+}
+
+interface Opened extends Pick<PaymentAttachment, "name" | "field" | "headers"> {
   readonly open: OpenAttachment;
 }
 
-/** The opened attachments of a paywall. */
-export class Attachments {
+/** The header of a request, or of a payment's JSON, that may show an attachment. */
+type HeaderOf = (opened: Opened) => ShownAttachment["header"];
+
+/** Opened attachments. */
+export class Attachments implements OpenAttachments {
   readonly #opened: Opened[] = [];
   readonly #report: AttachmentCore["report"];
   readonly #asked: Record<string, unknown> = {};
@@ -95,7 +115,7 @@ export class Attachments {
   static async open(attachments: readonly PaymentAttachment[], core: AttachmentCore): Promise<Attachments> {
     const all = new Attachments(core.report);
     try {
-      for (const { name, field, open } of attachments) all.#add(name, field, await open(core));
+      for (const { open, ...names } of attachments) all.#add({ ...names, open: await open(core) });
     } catch (error) {
       await all.close();
       throw error;
@@ -103,8 +123,9 @@ export class Attachments {
     return all;
   }
 
-  #add(name: string, field: string, open: OpenAttachment): void {
-    this.#opened.push({ name, field, open });
+  #add(opened: Opened): void {
+    const { name, open } = opened;
+    this.#opened.push(opened);
     try {
       const asked = open.asks();
       if (asked !== undefined) this.#asked[name] = parsePayment(name, asked);
@@ -116,28 +137,45 @@ export class Attachments {
     }
   }
 
-  /** What each 402 asks for, by the attachments' names. */
   get asked(): Readonly<Record<string, unknown>> {
     return this.#asked;
   }
 
-  /** The payment with what is shown beside it. Never rejects: no attachment takes away what was paid for. */
-  async read(payment: PaidProof, request: PaywallRequest | undefined): Promise<PaidProof & PaymentAttachments> {
-    const fields = await Promise.all(
-      this.#opened.map(async ({ field, open }) => [field, await this.#read(open, payment, request)] as const),
-    );
-    return { ...payment, ...Object.fromEntries(fields) };
+  /** The payment of a request with what the request shows beside it. Never rejects: no attachment takes away what was paid for. */
+  async ofRequest(payment: PaidProof, request: PaywallRequest | undefined): Promise<PaidProof & PaymentAttachments> {
+    const header = request && ((name: string) => request.header(name));
+    return { ...payment, ...(await this.#readAll(payment, header && (() => header))) };
   }
 
-  async #read(open: OpenAttachment, payment: PaidProof, request: PaywallRequest | undefined): Promise<unknown> {
-    if (request === undefined) return open.nothing;
+  read(payment: ShownPayment, shown: object): Promise<PaymentAttachments> {
+    const fields = new Map<string, unknown>(Object.entries(shown));
+    return this.#readAll(payment, ({ field, headers: [first] }) => {
+      const value = fields.get(field);
+      const values = typeof value === "string" && VALUE.test(value) ? [value] : [];
+      return (name) => (name === first?.toLowerCase() ? values : []);
+    });
+  }
+
+  async #readAll(payment: ShownPayment, headerOf: HeaderOf | undefined): Promise<PaymentAttachments> {
+    const fields = this.#opened.map(
+      async (one) => [one.field, await this.#read(one.open, payment, headerOf?.(one))] as const,
+    );
+    return Object.fromEntries(await Promise.all(fields));
+  }
+
+  async #read(
+    open: OpenAttachment,
+    payment: ShownPayment,
+    header: ShownAttachment["header"] | undefined,
+  ): Promise<unknown> {
+    if (header === undefined) return open.nothing;
     const limit = new AbortController();
     const tooLate = async () => {
       await delay(MAX_READ_MS, limit.signal);
       throw new Error(`an attachment was not read in ${MAX_READ_MS} ms`);
     };
     try {
-      return await Promise.race([open.read({ payment, header: (name) => request.header(name) }), tooLate()]);
+      return await Promise.race([open.read({ payment, header }), tooLate()]);
     } catch (error) {
       this.#report({ event: "trouble", reason: "ATTACHMENT_FAILED", error });
       return open.nothing;

@@ -46,31 +46,44 @@ export interface Config {
   readonly attachments: readonly PaymentAttachment[];
 }
 
-function parseOrigin(origin: unknown): string {
+/** @throws PaywallError INVALID_OPTION */
+export function parseOrigin(origin: unknown): string {
   if (!isOrigin(origin)) throw invalidOption("origin must be only a scheme and a host, such as https://data.example");
   return origin;
 }
 
+/** @throws PaywallError INVALID_OPTION */
+export function parseServiceUrl(service: unknown): string {
+  const address = baseUrl(service);
+  if (address !== undefined) return address;
+  throw invalidOption("service must be the http(s) base URL of the service, such as https://pay.example/zk");
+}
+
 /** Without pinned token keys, the service's tokens are only as trustworthy as the connection to it. */
 function parseService({ service, jwks }: PaywallOptions, chainId: bigint): string {
-  const address = baseUrl(service);
-  if (address === undefined)
-    throw invalidOption("service must be the http(s) base URL of the service, such as https://pay.example/zk");
+  const address = parseServiceUrl(service);
   if (jwks === undefined && !isSecureUrl(address, allowsDevelopment(process.env, chainId) ? chainId : undefined))
     throw invalidOption("service must be an https URL; to use plain http, pin its token keys with jwks");
   return address;
 }
 
+/** @throws PaywallError INVALID_OPTION */
+export function parseDeployment(chain: Pick<PaywallChain, "chainId" | "pool">): Deployment {
+  const { chainId, pool } = Object(chain) as PaywallChain;
+  const id = typeof chainId === "bigint" ? chainId : BigInt(parseInteger(chainId, "chain.chainId", 1, 2 ** 52));
+  return { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
+}
+
 function parseChain(chain: PaywallChain) {
-  const { rpcUrls, chainId, pool, settleWaitMs = 2_000 } = Object(chain) as PaywallChain;
+  const { rpcUrls, settleWaitMs = 2_000 } = Object(chain) as PaywallChain;
   if (
     !Array.isArray(rpcUrls) ||
     rpcUrls.length === 0 ||
     !rpcUrls.every((url) => /^https?:/.test(url) && URL.canParse(url))
   )
     throw invalidOption("chain.rpcUrls must be a list of one or more http(s) URLs");
-  const id = typeof chainId === "bigint" ? chainId : BigInt(parseInteger(chainId, "chain.chainId", 1, 2 ** 52));
-  const local = LOCAL_CHAIN_IDS.includes(id);
+  const deployment = parseDeployment(chain);
+  const local = LOCAL_CHAIN_IDS.includes(deployment.chainId);
   const confirmations = parseInteger(chain.confirmations ?? (local ? 1 : 2), "chain.confirmations", 1, 64);
   const blockTimeMs = parseInteger(chain.blockTimeMs ?? (local ? 1_000 : 12_000), "chain.blockTimeMs", 100, 60_000);
   if (confirmations * blockTimeMs > MAX_CONFIRMATIONS_MS)
@@ -78,7 +91,6 @@ function parseChain(chain: PaywallChain) {
       `${confirmations} confirmations of ${blockTimeMs} ms take more than ${MAX_CONFIRMATIONS_MS} ms, so a payment that ` +
         "settled in time would be too old; lower chain.confirmations",
     );
-  const deployment = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
   const wait = parseInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
   return { deployment, confirmations, blockTimeMs, settleWaitMs: wait };
 }

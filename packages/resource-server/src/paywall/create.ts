@@ -14,6 +14,7 @@ import { Prices } from "../routes/prices.ts";
 import { CIRCUITS, openVerifier, readLock } from "../service/keys.ts";
 import { parseKeySet, TokenKeys } from "../service/token-keys.ts";
 import { AddressNotice } from "./address-notice.ts";
+import { circuitsOf } from "./attachments.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, parseConfig } from "./config.ts";
 import type { PaywallEvent } from "./events.ts";
@@ -61,16 +62,13 @@ async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
   });
 }
 
-/** The circuits of the attachments, each once. */
-const circuitsOf = ({ attachments }: Config): readonly string[] => [
-  ...new Set(attachments.flatMap(({ circuits = [] }) => circuits)),
-];
-
 interface Parts {
   readonly options: PaywallOptions;
   readonly config: Config;
   readonly prices: Prices;
   readonly lock: ArtifactsLock;
+  /** The circuits of the attachments. */
+  readonly attached: readonly string[];
   readonly jwks: KeySet | undefined;
   readonly claims: PaymentClaims;
   readonly clock: () => number;
@@ -98,7 +96,7 @@ function recodeChain(cause: unknown): never {
 
 /** The requests to chain and service. Each step can be retried. */
 function openingSteps(
-  { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report }: Parts,
+  { options, config, prices, lock, attached, jwks, claims, clock, startedAt, chain, serverClock, report }: Parts,
   assertSigned: (call: EthCall, token: PoolToken) => Promise<void>,
 ) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
@@ -116,7 +114,6 @@ function openingSteps(
       return token;
     },
     async openChecks(): Promise<Checks> {
-      const attached = circuitsOf(config);
       const verifier = await openVerifier(service, lock, [...CIRCUITS, ...attached]);
       const proofs = new Proofs(verifier, attached);
       await proofs.warm();
@@ -153,9 +150,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const { deployment, service } = config;
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
-  const missing = circuitsOf(config).find((circuit) => lock.circuits[circuit] === undefined);
-  if (missing !== undefined)
-    throw invalidOption(`attachments: the set of keys has none for the circuit ${missing}, which one of them needs`);
+  const attached = circuitsOf(config.attachments, lock);
   const jwks = await readJwks(options);
   const report = createReporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
@@ -172,7 +167,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   });
   const chain = chainOf(options, config, clock);
   const serverClock = new ServerClock({ chain, clock });
-  const parts = { options, config, prices, lock, jwks, claims, clock, startedAt, chain, serverClock, report };
+  const parts = { options, config, prices, lock, attached, jwks, claims, clock, startedAt, chain, serverClock, report };
   const createOpening = (assertSigned: (call: EthCall, token: PoolToken) => Promise<void>) =>
     new Opening({
       ...openingSteps(parts, assertSigned),

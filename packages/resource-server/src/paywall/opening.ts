@@ -122,7 +122,7 @@ export class Opening {
  * paywall that cannot open emits one process warning per reason instead of waiting silently, and one a day while its
  * addresses are due.
  */
-export function createReporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
+export function createReporter({ onEvent }: Pick<PaywallOptions, "onEvent">): (event: PaywallEvent) => void {
   const warned = new Set<string>();
   const warn = ({ event, error, month, days }: PaywallEvent) => {
     if (event === "addresses") {

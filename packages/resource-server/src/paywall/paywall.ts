@@ -22,7 +22,7 @@ import { PublishedSchedule } from "./published.ts";
 import { reportRefusal } from "./refusal.ts";
 import * as responses from "./responses.ts";
 import type { ServerClock } from "./server-clock.ts";
-import type { Decision, MethodHeader, MethodPath, Paywall } from "./types.ts";
+import type { Decision, MethodHeader, MethodPath, OpenAttachments, Paywall } from "./types.ts";
 
 export interface PaywallParts {
   readonly config: Config;
@@ -123,6 +123,10 @@ export class CorePaywall implements Paywall {
 
   get uses(): PaymentUses {
     return this.#parts.uses;
+  }
+
+  get attachments(): OpenAttachments {
+    return this.#attachments;
   }
 
   get ready(): Promise<void> {

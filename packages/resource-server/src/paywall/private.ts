@@ -103,7 +103,7 @@ export class PrivatePayments implements OpenMethod {
     }
     report({ event: "paid", ms: clock() - began });
     const { claim } = passed;
-    const payment = await this.#parts.attachments().read(passed.payment, terms.request);
+    const payment = await this.#parts.attachments().ofRequest(passed.payment, terms.request);
     return accept({ payment, finish: claim.finish });
   }
 

@@ -85,6 +85,21 @@ export interface PaidProof {
   readonly header: ProofHeader;
 }
 
+/** A private payment that passed every check, as far as every format knows it. */
+export type ShownPayment = Pick<PaidProof, "nullifier" | "digest" | "bounds" | "resource" | "wallet" | "timestamp">;
+
+/** Opened attachments, for another format of private payments. */
+export interface OpenAttachments {
+  /** What they ask for, by their names: JSON as `parseOffers` of @sotto/protocol accepts it, the same for all payers. */
+  readonly asked: Readonly<Record<string, unknown>>;
+  /**
+   * Reads what is shown beside a payment. Never rejects: what cannot be read in 5 s counts as not shown.
+   * @param payment a payment that passed every check
+   * @param shown the payment's JSON, whose fields show the attachments
+   */
+  read(payment: ShownPayment, shown: object): Promise<PaymentAttachments>;
+}
+
 /** How a paid request ended. */
 export type Outcome = number | "aborted" | "unstarted";
 
@@ -202,6 +217,8 @@ export interface Paywall {
   readonly paths: readonly MethodPath[];
   /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
+  /** For another payment format on the same routes: it asks for the same, and reads it with the same keys. */
+  readonly attachments: OpenAttachments;
   /**
    * Closes the store and stops the timers. Close the server first: a payment whose handler is still running is released
    * later.
