@@ -138,6 +138,15 @@ describe("the headers of a 402 in both formats", function () {
     expect(() => configured(1000))
       .to.throw("GET /paid/listed")
       .with.property("code", "X402_OPTION_INVALID");
+    // What the scheme of a route asks to be shown takes from the room.
+    const server = { getRegisteredScheme: () => ({ asked: { memo: "a".repeat(700) } }) };
+    const accepts = { scheme: "sotto", network: "eip155:1" };
+    const asking = { "GET /paid/listed": { ...routes(100)["GET /paid/listed"], accepts } };
+    const http = { requiresPayment: () => true, routes: asking };
+    expect(bothFormats(http, pass, pass as never)).to.be.a("function");
+    expect(() => bothFormats({ ...http, server }, pass, pass as never))
+      .to.throw("GET /paid/listed")
+      .with.property("code", "X402_OPTION_INVALID");
   });
 
   it("lose another format's challenge, not sotto's own, if a hook returns too much", async () => {

@@ -1,6 +1,6 @@
 // The scheme for clients, to be passed to x402Client.register.
 
-import { followSchedule, type PayableAddress } from "@sotto/client";
+import { followSchedule, type PayableAddress, type PayingAttachment, parseAttachments } from "@sotto/client";
 import {
   parseX402Network,
   parseX402Terms,
@@ -31,6 +31,11 @@ export interface SottoClientOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Maximum wait for a note that is being appended or that another payment has reserved, ms. Default: 60,000. */
   readonly fundsTimeoutMs?: number;
+  /**
+   * What payments show to servers that ask for it, such as where the money comes from: those of `wrapFetch` that have a `field`.
+   * Default: nothing.
+   */
+  readonly attachments?: readonly PayingAttachment[];
 }
 
 interface PaymentResponse {
@@ -55,25 +60,27 @@ export class SottoScheme {
   readonly #payments: Payments;
   readonly #challengeIds = new WeakMap<object, string>();
 
-  private constructor(policy: Policy, symbol: string, fundsTimeoutMs: number) {
+  private constructor(policy: Policy, symbol: string, payments: Payments) {
     this.#policy = policy;
     this.#symbol = symbol;
-    this.#payments = new Payments(policy.wallet, fundsTimeoutMs);
+    this.#payments = payments;
     this.schemeHooks = { onPaymentResponse: (response) => this.#onResponse(response) };
   }
 
   /**
    * Reads the pool's token from the chain: spend controls use its decimals, not those that a resource server claims.
-   * @throws X402SchemeError X402_OPTION_INVALID; WalletError of the chain
+   * @throws X402SchemeError X402_OPTION_INVALID; FetchError FETCH_OPTION_INVALID for attachments; WalletError of the chain
    */
   static async open(options: SottoClientOptions): Promise<SottoScheme> {
     const { wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS, fetch: send = platformFetch } = options;
+    const attachments = parseAttachments(options.attachments ?? []);
     if (!Array.isArray(services) || services.length === 0)
       throw new X402SchemeError("X402_OPTION_INVALID", "services must be a list of one or more base URLs of services");
     const urls = services.map((service) => normalizeServiceUrl(service, wallet.pool.chainId));
     if (typeof send !== "function") throw new X402SchemeError("X402_OPTION_INVALID", "fetch must be a function");
     const { decimals, symbol } = await readToken(wallet);
-    return new SottoScheme({ wallet, decimals, services: urls, fetch: send }, symbol, fundsTimeoutMs);
+    const payments = new Payments(wallet, fundsTimeoutMs, attachments);
+    return new SottoScheme({ wallet, decimals, services: urls, fetch: send }, symbol, payments);
   }
 
   /** CAIP-2 id of the wallet's chain; register the scheme for it. */
@@ -93,7 +100,7 @@ export class SottoScheme {
 
   /**
    * Creates a payment of exactly the price, and sends nothing: the resource server's service settles the payload.
-   * @throws X402SchemeError; FetchError of `followSchedule`; SottoError X402_*, BINDING_UNCHECKED; WalletError
+   * @throws X402SchemeError; FetchError of `followSchedule`; SottoError X402_*, BINDING_UNCHECKED; WalletError; the errors of attachments
    */
   async createPaymentPayload(
     x402Version: number,
@@ -112,8 +119,8 @@ export class SottoScheme {
     const challenge = terms.challenge ?? this.#challengeIdOf(requirements);
     const { before, keep } = await this.#follow(terms);
     await keep();
-    const bundle = await this.#payments.obtain({ ...terms, before }, challenge);
-    return { x402Version, payload: { ...bundle } };
+    const payload = await this.#payments.obtain({ ...terms, before }, challenge);
+    return { x402Version, payload: { ...payload } };
   }
 
   /**

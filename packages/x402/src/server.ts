@@ -3,6 +3,7 @@ import {
   allowsDevelopment,
   baseUrl,
   type EthCall,
+  MAX_AMOUNT,
   MAX_PAYMENT_AGE_MS,
   type PaymentUses,
   parseAddress,
@@ -11,6 +12,7 @@ import {
 } from "@sotto/protocol";
 import { X402_DYNAMIC_EXTRA, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
+import { ShownAttachments, type X402Attachments, type X402Payment } from "./server/attachments.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
@@ -21,6 +23,7 @@ import {
   type SottoMonthRecipient,
   type SottoRecipient,
 } from "./server/recipient.ts";
+import { assertAskedFits } from "./server/required-header.ts";
 import { shownAddress, type Transport } from "./server/shown-address.ts";
 import { normalizeServiceUrl } from "./service-url.ts";
 import type {
@@ -36,13 +39,14 @@ import type {
 export type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 export { createX402Listing, type X402Listing, type X402ListingOptions } from "@sotto/protocol/x402";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
+export type { X402Attachments, X402Payment, X402ShownPayment } from "./server/attachments.ts";
 export { bothFormats, type HttpResourceServer } from "./server/formats.ts";
 export { type X402Method, type X402Offer, type X402Paywall, type X402Terms, x402Method } from "./server/method.ts";
 export { MemoryUses } from "./server/payment-uses.ts";
 export type { SottoMonthRecipient, SottoRecipient } from "./server/recipient.ts";
 
 /** Options of the scheme's resource server. */
-export interface SottoServerOptions {
+export interface SottoServerOptions<Shown extends object = object> {
   /** Public origin, e.g. https://data.example. Payments are bound to it; it is never taken from a request. */
   readonly origin: string;
   /** The wallet that is paid, with its signatures over its addresses of months, or over its lasting address. */
@@ -64,6 +68,11 @@ export interface SottoServerOptions {
    */
   readonly uses?: PaymentUses;
   /**
+   * What payers may show beside payments: the paywall's `attachments`, or those that `openAttachments` of @sotto/resource-server
+   * opened. It never decides whether a payment counts. Default: nothing.
+   */
+  readonly attachments?: X402Attachments<Shown>;
+  /**
    * Receives the errors of checks and of the store, and ADDRESS_MONTH_MISSING once the last address has ended. Payments that could
    * not be checked are refused.
    */
@@ -80,18 +89,24 @@ interface RequiredContext {
   readonly transportContext?: unknown;
 }
 
-/** The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements. */
-export class SottoScheme {
+/**
+ * The resource server of the scheme `sotto`: prices, and the extra fields of its payment requirements.
+ * @typeParam Shown what its attachments read
+ */
+export class SottoScheme<Shown extends object = object> {
   readonly scheme = X402_SCHEME;
   /** x402's name for the only way in which this scheme transfers. */
   readonly defaultAssetTransferMethod = "default";
   /** Always settles before the resource is served, because a served response cannot be revoked. */
   readonly paymentFlows = { default: { supported: ["upfront" as const], default: "upfront" as const } };
-  /** Fields of `extra` that differ in each 402. */
+  /** Fields of `extra` in which a payment may differ from what is asked for now. */
   readonly dynamicExtraFields: string[] = [...X402_DYNAMIC_EXTRA];
   /** For x402's server: each payment is accepted once. */
   readonly schemeHooks: Hooks;
-  readonly #options: SottoServerOptions;
+  /** What each 402 asks payers to show beside the payment, by the names of attachments; undefined if it asks for nothing. */
+  readonly asked: Readonly<Record<string, unknown>> | undefined;
+  readonly #options: SottoServerOptions<Shown>;
+  readonly #shown: ShownAttachments<Shown> | undefined;
   readonly #token: Token;
   readonly #pool: string;
   readonly #origin: string;
@@ -102,9 +117,9 @@ export class SottoScheme {
   readonly #onError: (error: unknown) => void;
 
   /** @throws X402SchemeError X402_OPTION_INVALID, ADDRESS_MONTH_MISSING */
-  constructor(options: SottoServerOptions) {
+  constructor(options: SottoServerOptions<Shown>) {
     this.#options = options;
-    const { decimals, symbol = "USDC", clock = Date.now } = options;
+    const { decimals, symbol = "USDC", clock = Date.now, attachments } = options;
     this.#origin = originOf(options.origin);
     try {
       this.#service = normalizeServiceUrl(options.service, BigInt(options.chainId));
@@ -119,11 +134,20 @@ export class SottoScheme {
         "decimals must be those of the pool's token, an integer from 0 to 77",
       );
     this.#recipients = parseRecipients(options.recipient, { chainId: BigInt(options.chainId), pool: this.#pool });
-    this.#extra = { pool: this.#pool, decimals, service: this.#service };
+    this.asked = askedOf(attachments);
+    this.#extra = {
+      ...{ pool: this.#pool, decimals, service: this.#service },
+      ...(this.asked && { attachments: this.asked }),
+    };
     this.#clock = clock;
-    this.#recipients.extraAt(clock());
+    const address = this.#recipients.extraAt(clock());
+    if (this.asked !== undefined) assertAskedFits(this.#longestRequirements(address), this.#origin);
     this.#onError = options.onError ?? (() => undefined);
-    this.schemeHooks = serverHooks(usesOf(options, clock), clock, this.#onError);
+    this.#shown = attachments && new ShownAttachments(attachments, this.#onError);
+    this.schemeHooks = serverHooks({
+      ...{ uses: usesOf(options, clock), clock, onError: this.#onError },
+      shown: this.#shown,
+    });
   }
 
   /**
@@ -131,7 +155,10 @@ export class SottoScheme {
    * @param call eth_call on the chain, for wallets that are contracts
    * @throws X402SchemeError X402_OPTION_INVALID, ADDRESS_MONTH_MISSING; SottoError BINDING_UNCHECKED
    */
-  static async open(options: SottoServerOptions, call: EthCall): Promise<SottoScheme> {
+  static async open<Shown extends object = object>(
+    options: SottoServerOptions<Shown>,
+    call: EthCall,
+  ): Promise<SottoScheme<Shown>> {
     const scheme = new SottoScheme(options);
     const problem = await scheme.#recipients.check(call, scheme.#clock());
     if (problem !== undefined) throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${problem}`);
@@ -149,6 +176,16 @@ export class SottoScheme {
    */
   get schedule(): ScheduleJson | undefined {
     return this.#recipients.schedule;
+  }
+
+  /**
+   * What a payer showed beside a payment that was settled for a request, for the request's handler and for hooks after the settlement. It
+   * waits until everything is read, 5 s at most.
+   * @param payment the value of the request's header PAYMENT-SIGNATURE, or what it decodes to
+   * @returns undefined without the option `attachments`, and for a payment that this process did not settle or whose request failed
+   */
+  async attachmentsOf(payment: X402Payment | undefined): Promise<Shown | undefined> {
+    return this.#shown?.of(payment);
   }
 
   /** The amount of a price in base units of the pool's token. @throws X402SchemeError X402_PRICE_INVALID */
@@ -225,6 +262,17 @@ export class SottoScheme {
     return undefined;
   }
 
+  /** Requirements that are as long as those of a 402, without their resource. */
+  #longestRequirements(address: RecipientExtra): PaymentRequirements {
+    const now = this.#clock();
+    const extra = { ...this.#extra, artifactSet: "0".repeat(64), paymentFlow: "upfront", ...address };
+    return {
+      ...{ scheme: this.scheme, network: this.network, asset: this.#token.asset, amount: String(MAX_AMOUNT) },
+      ...{ payTo: this.#recipients.wallet, maxTimeoutSeconds: MAX_PAYMENT_AGE_MS / 1000 },
+      extra: { ...extra, challenge: requestId(now) },
+    };
+  }
+
   #addressAt(now: number): RecipientExtra | undefined {
     try {
       return this.#recipients.extraAt(now);
@@ -243,13 +291,25 @@ export class SottoScheme {
   }
 }
 
+/** @throws X402SchemeError X402_OPTION_INVALID */
+function askedOf(attachments: X402Attachments<object> | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (attachments === undefined) return undefined;
+  const { asked, read } = Object(attachments) as Partial<X402Attachments<object>>;
+  if (typeof asked !== "object" || asked === null || typeof read !== "function")
+    throw new X402SchemeError(
+      "X402_OPTION_INVALID",
+      "attachments must be opened: pass paywall.attachments, or await openAttachments(..) of @sotto/resource-server",
+    );
+  return Object.keys(asked).length === 0 ? undefined : asked;
+}
+
 /** The methods of a store. A store without one of them would fail only once a payment was settled. */
 const USES_METHODS = ["claim", "release", "reject", "consume", "restore"] as const;
 
 /**
  * Servers without a shared store would each accept the same payment, so a store is required outside of local chains.
  */
-function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): PaymentUses {
+function usesOf({ uses, chainId }: SottoServerOptions<object>, clock: () => number): PaymentUses {
   if (uses !== undefined) {
     const missing = USES_METHODS.filter((name) => typeof Object(uses)[name] !== "function");
     if (missing.length === 0) return uses;

@@ -152,6 +152,40 @@ describe("the server's scheme", () => {
     expect(await code(enhance({ network: "eip155:1" }))).to.equal("X402_OPTION_INVALID");
   });
 
+  it("asks for attachments in the requirements, of which no payment depends", async () => {
+    const attachments = { asked: { memo: { max: 20 } }, read: async () => ({}) };
+    const asking = new SottoScheme({ ...right, uses, attachments });
+    const base = {
+      scheme: "sotto",
+      network,
+      asset: TOKEN,
+      amount: "1",
+      payTo: WALLET,
+      maxTimeoutSeconds: 300,
+      extra: {},
+    };
+    const { extra } = await asking.enhancePaymentRequirements({ ...base, network }, kind);
+    expect(extra["attachments"]).to.deep.equal({ memo: { max: 20 } });
+    expect(asking.dynamicExtraFields).to.include("attachments");
+    const silent = new SottoScheme({ ...right, uses, attachments: { ...attachments, asked: {} } });
+    for (const one of [scheme, silent])
+      expect((await one.enhancePaymentRequirements({ ...base, network }, kind)).extra).not.to.have.property(
+        "attachments",
+      );
+  });
+
+  it("does not open if attachments are not opened, or ask for more than the header has room for", () => {
+    const opening = (attachments: unknown) => () => new SottoScheme({ ...right, uses, attachments } as typeof right);
+    expect(opening([{ name: "memo", open: () => ({}) }]))
+      .to.throw("openAttachments")
+      .with.property("code", "X402_OPTION_INVALID");
+    const asking = (bytes: number) => opening({ asked: { memo: "a".repeat(bytes) }, read: async () => ({}) });
+    expect(asking(700)()).to.be.instanceOf(SottoScheme);
+    expect(asking(1_500))
+      .to.throw(/^attachments ask for 1511 bytes of JSON, \d+ more than fit/)
+      .with.property("code", "X402_OPTION_INVALID");
+  });
+
   it("names resources on its own origin, once, and ignores other schemes", async () => {
     const other = { ...requirements, scheme: "exact", extra: { name: "USDC" } };
     const accepts = [other, requirements];

@@ -6,6 +6,7 @@ import { MAX_URL_LENGTH } from "../object-fields.ts";
 import { parseScheduleReference, type ScheduleReference } from "../schedule/reference.ts";
 import { decodeShieldedAddress, type ShieldedAddress } from "../shielded-address.ts";
 import { assertInteger, assertText, parseAmount } from "../validate.ts";
+import { type Offers, parseOffers } from "../wire/offers.ts";
 import { reading, refuse } from "./errors.ts";
 
 /** Name of the scheme. */
@@ -13,8 +14,8 @@ export const X402_SCHEME = "sotto";
 /** The version of x402 that the scheme supports. */
 export const X402_VERSION = 2;
 
-/** Fields of `extra` that may differ between the challenges of one offer. */
-export const X402_DYNAMIC_EXTRA = ["challenge"] as const;
+/** Fields of `extra` that may differ between the challenges of one offer. What is asked to be shown decides on no payment. */
+export const X402_DYNAMIC_EXTRA = ["challenge", "attachments"] as const;
 
 /** Maximum length of the wallet's signature, bytes; those of contract wallets are the longest. */
 const MAX_SIGNATURE_BYTES = 2048;
@@ -54,6 +55,8 @@ export interface X402Extra {
   readonly artifactSet?: string | undefined;
   /** Id of this challenge. A client that receives the same challenge twice pays once. */
   readonly challenge?: string | undefined;
+  /** What the server asks payers to show beside the payment, by name: JSON as `parseOffers` accepts it. */
+  readonly attachments?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** PaymentRequirements of this scheme. */
@@ -103,6 +106,8 @@ export interface X402Terms {
   readonly artifactSet: string | undefined;
   /** Id of this challenge, at most 128 characters; undefined if the server does not name one. */
   readonly challenge: string | undefined;
+  /** What the server asks payers to show beside the payment, by name; nobody has checked the values. */
+  readonly attachments: Offers;
 }
 
 /** The name of a chain in x402, as defined by CAIP-2. */
@@ -150,6 +155,7 @@ function read(chainId: bigint, fields: Fields): X402Terms {
     maxTimeoutSeconds: assertInteger(fields["maxTimeoutSeconds"], 1, MAX_SECONDS, "maxTimeoutSeconds"),
     artifactSet: optional(extra["artifactSet"], "extra.artifactSet"),
     challenge: optional(extra["challenge"], "extra.challenge"),
+    attachments: parseOffers({ payment: record(extra["attachments"] ?? {}, "extra.attachments") }),
   };
 }
 

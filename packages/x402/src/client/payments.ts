@@ -1,9 +1,17 @@
 // Remembers which payment belongs to which challenge, so that the client never pays twice.
 
-import type { PayableAddress } from "@sotto/client";
+import {
+  type AttachmentRecord,
+  askedAttachments,
+  attach,
+  attachedFields,
+  chooseNotes,
+  type PayableAddress,
+  type PayingAttachment,
+} from "@sotto/client";
 import { MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
 import { termsText, type X402Terms } from "@sotto/protocol/x402";
-import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/wallet";
+import { type NoteChoice, type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/wallet";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 
@@ -18,7 +26,12 @@ interface OpenPayment {
   readonly terms: string;
   /** The same for the addresses of all months. Absent in records of earlier versions. */
   readonly anyMonth?: string | undefined;
+  /** What is asked to be shown beside it, and what it shows. Absent if nothing was asked before it first left. */
+  readonly attachments?: readonly AttachmentRecord[] | undefined;
 }
+
+/** The payload of a payment: its bundle, and the fields with what it shows. */
+export type Payload = WireBundle & Readonly<Record<string, unknown>>;
 
 const hash = (text: string): string => keccak256(toUtf8Bytes(text)).slice(2, 34);
 /** The terms with the owner of the address in place of the address. */
@@ -32,6 +45,8 @@ const openKey = (id: string): string => `x402/${id}`;
 /** Minimum remaining validity of a proof to be presented, ms: the resource server still has to settle it. */
 const MIN_VALIDITY_MS = 60_000;
 const POLL_MS = 400;
+/** Maximum payments of which this process remembers what they show, beside the store. */
+const MAX_SHOWN = 1_000;
 
 /** The nullifier of a payload; undefined if it has none. */
 export function nullifierOf(payload: unknown): string | undefined {
@@ -43,7 +58,8 @@ export function nullifierOf(payload: unknown): string | undefined {
 export class Payments {
   readonly #wallet: Wallet;
   readonly #fundsTimeoutMs: number;
-  readonly #pending = new Map<string, Promise<WireBundle>>();
+  readonly #attachments: readonly PayingAttachment[];
+  readonly #pending = new Map<string, Promise<Payload>>();
   /** Ids of payments in use by a request of this process: another request must not present them. */
   readonly #busy = new Set<string>();
   /** Ids of payments that are sent through `trackFetch`, which reads their responses. */
@@ -51,18 +67,23 @@ export class Payments {
   /** Ids by nullifier, and nullifiers by id, of the open payments that this process returned. */
   readonly #ids = new Map<string, string>();
   readonly #nullifiers = new Map<string, string>();
+  /** What the last payments that this process returned show, by id: the challenge of a closed one may still come again. */
+  readonly #shown = new Map<string, readonly AttachmentRecord[]>();
 
-  constructor(wallet: Wallet, fundsTimeoutMs: number) {
+  /** @param attachments checked */
+  constructor(wallet: Wallet, fundsTimeoutMs: number, attachments: readonly PayingAttachment[]) {
     this.#wallet = wallet;
     this.#fundsTimeoutMs = fundsTimeoutMs;
+    // The resource server sends the payload to the service, so what the service must not see is not shown.
+    this.#attachments = attachments.filter(({ field }) => field !== undefined);
   }
 
   /**
    * Returns the payment for these terms: the one for the same challenge, or one for the same terms whose response was
    * lost, or a new one.
-   * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_PAYMENT_UNDECIDED, X402_FUNDS_TIMED_OUT; WalletError
+   * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_PAYMENT_UNDECIDED, X402_FUNDS_TIMED_OUT; WalletError; the errors of attachments
    */
-  async obtain(terms: PayableTerms, challenge: string): Promise<WireBundle> {
+  async obtain(terms: PayableTerms, challenge: string): Promise<Payload> {
     const text = termsText(terms);
     const id = hash(`${challenge} ${text}`);
     const pending = this.#pending.get(id);
@@ -101,10 +122,15 @@ export class Payments {
     this.#busy.delete(id);
   }
 
-  async #reuseOrCreate(id: string, termsHash: string, terms: PayableTerms): Promise<WireBundle> {
+  async #reuseOrCreate(id: string, termsHash: string, terms: PayableTerms): Promise<Payload> {
     const known = this.#isKnown(id) ? id : await this.#acquireReleased(termsHash);
     const reused =
-      known === undefined ? undefined : await this.#reserving(known, () => this.#presentAgain(known, terms));
+      known === undefined
+        ? undefined
+        : await this.#reserving(known, async () => {
+            const bundle = await this.#presentAgain(known, terms);
+            return bundle && this.#showAgain(known, bundle, terms);
+          });
     if (reused === undefined && known === id)
       throw new WalletError(
         "PAYMENT_CLOSED",
@@ -146,7 +172,7 @@ export class Payments {
   }
 
   /** Reserves the payment while it is created and until it is released, so that no other request presents it. */
-  async #reserving<B extends WireBundle | undefined>(id: string, make: () => Promise<B>): Promise<B> {
+  async #reserving<B extends Payload | undefined>(id: string, make: () => Promise<B>): Promise<B> {
     this.#busy.add(id);
     try {
       const bundle = await make();
@@ -192,13 +218,52 @@ export class Payments {
   }
 
   /** Records the payment before it starts: after a crash, an unrecorded payment would be made again. */
-  async #create(id: string, termsHash: string, terms: PayableTerms): Promise<WireBundle> {
-    const open: OpenPayment = { id, terms: termsHash, anyMonth: hash(anyMonthText(terms)) };
-    await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
+  async #create(id: string, termsHash: string, terms: PayableTerms): Promise<Payload> {
+    const attachments = askedAttachments(this.#attachments, terms.attachments);
+    const open: OpenPayment = {
+      ...{ id, terms: termsHash, anyMonth: hash(anyMonthText(terms)) },
+      ...(attachments.length > 0 && { attachments }),
+    };
+    await this.#put(open);
     const { recipient, wallet, amount, resource, service, before } = terms;
     const { shieldedAddress } = recipient;
     const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service, before };
-    return (await this.#whenReady(() => this.#wallet.pay(request))).bundle;
+    const choose = (waitedMs: number) => chooseNotes(this.#attachments, attachments, { waitedMs });
+    const { bundle } = await this.#whenReady((choice) => this.#wallet.pay(request, choice), choose);
+    return this.#show({ id, open, hasLeft: false }, bundle, attachments);
+  }
+
+  #put(open: OpenPayment): Promise<void> {
+    return this.#wallet.store.put(openKey(open.id), open as unknown as StoreValue);
+  }
+
+  /** The payload of a payment that was begun before: it shows what it showed. */
+  async #showAgain(id: string, bundle: WireBundle, terms: PayableTerms): Promise<Payload> {
+    const open = (await this.#wallet.store.get(openKey(id)))?.value as OpenPayment | undefined;
+    const before = open?.attachments ?? this.#shown.get(id);
+    const asked = askedAttachments(this.#attachments, terms.attachments, before);
+    const hasLeft = before === undefined || before.some(({ shown }) => shown[id] !== undefined);
+    return this.#show({ id, open, hasLeft }, bundle, asked);
+  }
+
+  /**
+   * Adds what a payment shows to its bundle, and records it first.
+   * @param open its record; undefined if it is closed
+   */
+  async #show(
+    { id, open, hasLeft }: { readonly id: string; readonly open: OpenPayment | undefined; readonly hasLeft: boolean },
+    bundle: WireBundle,
+    asked: readonly AttachmentRecord[],
+  ): Promise<Payload> {
+    if (asked.length === 0) return { ...bundle };
+    const payment = { id, nullifier: BigInt(nullifierOf(bundle)!), hasLeft, signal: undefined };
+    const attachments = await attach(this.#wallet, this.#attachments, asked, payment);
+    const isRecorded = JSON.stringify(attachments) === JSON.stringify(open?.attachments);
+    if (open !== undefined && !isRecorded) await this.#put({ ...open, attachments });
+    this.#shown.set(id, attachments);
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MAX_SHOWN) this.#shown.delete(oldest!);
+    return { ...attachedFields(attachments, id), ...bundle };
   }
 
   /**
@@ -232,14 +297,24 @@ export class Payments {
     }
   }
 
-  /** Retries until a note is spendable: change first has to be appended to the tree. */
-  async #whenReady(make: () => Promise<Payment>): Promise<Payment> {
-    const end = Date.now() + this.#fundsTimeoutMs;
-    for (;;) {
+  /**
+   * Retries until a note is spendable: change first has to be appended to the tree.
+   * @param choose which notes may pay, after a wait. Default: all
+   */
+  async #whenReady(
+    make: (choice: NoteChoice) => Promise<Payment>,
+    choose: (waitedMs: number) => Promise<NoteChoice> = async () => ({}),
+  ): Promise<Payment> {
+    const begun = Date.now();
+    const end = begun + this.#fundsTimeoutMs;
+    for (let isFirst = true; ; isFirst = false) {
+      const choice = await choose(isFirst ? 0 : Math.max(1, Date.now() - begun));
       try {
-        return await make();
+        return await make(choice);
       } catch (cause) {
-        if (!(cause instanceof WalletError) || cause.code !== "FUNDS_NOT_READY") throw cause;
+        // Notes that an attachment excludes now may qualify soon.
+        const passes = ["FUNDS_NOT_READY", ...(choice.only === undefined ? [] : ["NOTES_APART"])];
+        if (!(cause instanceof WalletError) || !passes.includes(cause.code)) throw cause;
         if (Date.now() >= end)
           throw new X402SchemeError(
             "X402_FUNDS_TIMED_OUT",

@@ -1,4 +1,5 @@
 // Serves x402 and sotto's own format on one route: a challenge offers both, and a payment is accepted once in either.
+import type { Network } from "../types.ts";
 import { assertRoutesFit, shortened } from "./required-header.ts";
 
 /** The published packages' view of a request. */
@@ -22,6 +23,8 @@ interface RequestContext {
 export interface HttpResourceServer {
   /** The configuration of its routes: of a single one, or by method and path. */
   readonly routes?: unknown;
+  /** Finds the schemes of routes. */
+  readonly server?: { getRegisteredScheme(network: Network, scheme: string): unknown };
   /** Whether a request is to a route with a price. */
   requiresPayment(context: RequestContext): boolean;
   /** Checks a request's payment, or makes the 402 with its headers. */
@@ -70,11 +73,11 @@ type Middleware<Q, S> = (request: Q, response: S, next: (error?: unknown) => voi
  * @throws X402SchemeError X402_OPTION_INVALID if the listing of a route does not fit into the headers of a 402
  */
 export function bothFormats<Q extends ExpressRequest, S>(
-  http: Pick<HttpResourceServer, "requiresPayment" | "routes">,
+  http: Pick<HttpResourceServer, "requiresPayment" | "routes" | "server">,
   x402: Middleware<Q, S>,
   paywall: Middleware<Q, S>,
 ): Middleware<Q, S> {
-  assertRoutesFit(http.routes);
+  assertRoutesFit(http.routes, (network, scheme) => http.server?.getRegisteredScheme(network, scheme));
   return (request, response, next) => {
     const { method, path, headers } = request;
     const isX402 = headers[PAYMENT] !== undefined && http.requiresPayment(contextOf(method, path, path));

@@ -5,6 +5,7 @@ import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED } from "../reasons.ts";
 import type { Frozen, PaymentPayload, PaymentRequirements } from "../types.ts";
+import type { ShownAttachments } from "./attachments.ts";
 
 interface Context {
   readonly paymentPayload: Frozen<PaymentPayload>;
@@ -43,11 +44,17 @@ function useOf(payload: unknown): PaymentUse {
   return { digest, nullifier: String(signals.nullifier), resource: bundle.resourceUrl, timestamp: bundle.timestamp };
 }
 
-/**
- * @param clock now, ms
- * @param onError receives the errors that are not thrown
- */
-export function serverHooks(uses: PaymentUses, clock: () => number, onError: (error: unknown) => void): Hooks {
+export interface HookParts {
+  readonly uses: PaymentUses;
+  /** Undefined if nothing is asked to be shown. */
+  readonly shown: Pick<ShownAttachments<object>, "settling" | "settled" | "failed"> | undefined;
+  /** Now, ms. */
+  readonly clock: () => number;
+  /** Receives the errors that are not thrown. */
+  readonly onError: (error: unknown) => void;
+}
+
+export function serverHooks({ uses, shown, clock, onError }: HookParts): Hooks {
   /** Changes a use, and reports errors instead of throwing them. */
   const changing = (change: (use: PaymentUse) => Promise<void>) => async (context: Context) => {
     try {
@@ -73,23 +80,37 @@ export function serverHooks(uses: PaymentUses, clock: () => number, onError: (er
       const refusal = checkX402Payment(payment, terms) ?? checkX402Time(payment, terms, clock());
       return refusal && { abort: true, reason: x402Reason(refusal.reason), message: refusal.message };
     }),
-    onBeforeSettle: refusing(async ({ paymentPayload }) => {
-      const claim = await uses.claim(useOf(paymentPayload.payload));
-      if (claim === "claimed") return undefined;
+    onBeforeSettle: refusing(async ({ paymentPayload, requirements }) => {
+      const { payload } = paymentPayload;
+      const use = useOf(payload);
+      const claim = await uses.claim(use);
+      if (claim === "claimed") {
+        shown?.settling(use.digest, payload, requirements);
+        return undefined;
+      }
       const [reason, message] = REFUSALS[claim];
       return { abort: true, reason, message };
     }),
-    onAfterSettle: changing((use) => uses.consume(use)),
+    onAfterSettle: changing(async (use) => {
+      await uses.consume(use);
+      shown?.settled(use.digest);
+    }),
     onSettleFailure: async (context) => {
       const { errorReason } = context.error;
       // Only these reasons mean that the payment will never settle. A pending settlement or a missing response leaves
       // it open.
       const refused = errorReason?.startsWith("sotto_") === true || errorReason?.startsWith("invalid_") === true;
-      await changing((use) => (refused ? uses.reject(use) : uses.release(use)))(context);
+      await changing((use) => {
+        shown?.failed(use.digest);
+        return refused ? uses.reject(use) : uses.release(use);
+      })(context);
     },
     onVerifiedPaymentCanceled: async (context) => {
       const failed = context.reason !== "handler_failed" || (context.responseStatus ?? 500) >= 500;
-      if (failed) await changing((use) => uses.restore(use))(context);
+      await changing(async (use) => {
+        shown?.failed(use.digest);
+        if (failed) await uses.restore(use);
+      })(context);
     },
   };
 }
