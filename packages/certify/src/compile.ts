@@ -1,4 +1,5 @@
-// Compiles circuits with the circom of the npm package circom2, which is WebAssembly in a sandbox.
+// Compiles circuits with the circom of the npm package circom2, which is WebAssembly in a sandbox. sotto's own builds have another
+// runner, with threads that are reused and stopped, and a cache.
 import fs, { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

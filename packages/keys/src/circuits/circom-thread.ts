@@ -1,4 +1,4 @@
-// A thread of circom.ts.
+// A thread of circom.ts. @sotto/certify has a runner of its own, which depends on nothing of sotto: it has no threads to reuse or stop.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
