@@ -17,12 +17,7 @@ function peak(): number {
 }
 
 const [engine = "", zkey = "", wtns = ""] = process.argv.slice(2);
-if (engine === "snarkjs") {
-  const { groth16 } = await import("snarkjs");
-  await groth16.prove(zkey, wtns);
-} else {
-  const { fastEngine } = await import("@sotto/groth16");
-  await fastEngine().prove(readFileSync(zkey), readFileSync(wtns).subarray(76));
-}
+const { groth16 } = engine === "snarkjs" ? await import("snarkjs") : await import("@sotto/groth16");
+await groth16.prove(zkey, wtns);
 const first: FirstProof = { wall: performance.now(), peak: peak() };
 process.stdout.write(JSON.stringify(first), () => process.exit(0));
