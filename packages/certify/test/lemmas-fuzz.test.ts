@@ -12,7 +12,7 @@ import { onEdwards, onMontgomery, type SmallCurve, smallCurve } from "./small-cu
 import { smallFieldRules } from "./small-field.ts";
 import { solutions } from "./solutions.ts";
 
-const CIRCUITS = fuzzSize(150, 5_000);
+const CIRCUITS = fuzzSize(150, 2_000);
 /** Any of the solutions can contradict a lemma. */
 const MAX_SOLUTIONS = 20_000;
 /** Curves with 40 and with 88 points. */
