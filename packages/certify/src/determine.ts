@@ -201,18 +201,25 @@ export class Determined {
     if (sum === undefined || !sum.every(([wire]) => this.#facts.booleans.has(wire))) return;
     // Two coefficients of one size exclude every unit. Sums of many numbers, as in SHA-256, are visited often.
     if (new Set(sum.map(([, value]) => smaller(value))).size < sum.length) return;
-    if (
-      !sum.some(([, unit]) =>
-        sumsDiffer(
-          sum.map(([, value]) => value),
-          unit,
-        ),
-      )
-    )
-      return;
     const wires = sum.map(([wire]) => wire);
-    this.steps.push({ rule: "bits", by, wires });
+    const values = sum.map(([, value]) => value);
+    const isDistinct = values.some((unit) => sumsDiffer(values, unit));
+    const below = isDistinct ? undefined : this.#belowPrime(sum);
+    if (!isDistinct && below === undefined) return;
+    this.steps.push(below === undefined ? { rule: "bits", by, wires } : { rule: "bits", by, wires, below });
     for (const wire of wires) this.#mark(wire);
+  }
+
+  /** A comparison that says that the number of these bits is below P, so that no other one is the same modulo P. */
+  #belowPrime(sum: readonly (readonly [number, bigint])[]): number | undefined {
+    for (const [fact, { wires, exponents, out }] of this.#facts.comparisons) {
+      if (out !== undefined) continue;
+      const weights = new Map(wires.map((wire, i) => [wire, 1n << BigInt(exponents[i] as number)]));
+      const [[first, value]] = sum as [readonly [number, bigint]];
+      const unit = mod(value * inverse(weights.get(first) ?? 1n));
+      if (sum.every(([wire, k]) => k === mod(unit * (weights.get(wire) ?? 0n)))) return fact;
+    }
+    return undefined;
   }
 
   /**

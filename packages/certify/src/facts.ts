@@ -1,9 +1,10 @@
+import { findComparisons } from "./compare.ts";
 import { A, EDWARDS_A, EDWARDS_D, meetsOrder, multiplesOf, type Range } from "./curve.ts";
 import { inverse, mod, P } from "./field.ts";
 import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf, ratio, scaled } from "./form.ts";
 import { nonsquares } from "./nonsquare.ts";
 import type { Normalized } from "./normalize.ts";
-import type { Fact, Point, Product } from "./steps.ts";
+import type { Comparison, Fact, Point, Product } from "./steps.ts";
 
 /** Maximum number of signs that choose one point. */
 const MAX_SIGNS = 4;
@@ -39,6 +40,8 @@ export class Facts {
   readonly booleans = new Set<number>();
   /** The wires shown to be w or -w, by the square of w. */
   readonly signs = new Map<number, { square: string; of: Form; by: number }>();
+  /** Comparisons of a number with a constant, by their facts. */
+  readonly comparisons = new Map<number, Comparison>();
   readonly #system: Normalized;
   readonly #nonzero = new Map<string, number>();
   readonly #points = new Map<string, Known>();
@@ -61,10 +64,12 @@ export class Facts {
     return this.#nonzero.get(lineOf(form));
   }
 
-  /** Finds the facts that need one constraint each. They hold over any prime field. */
+  /** Finds the facts that need no curve. They hold over any prime field. */
   scanConstraints(): void {
     const { constraints } = this.#system.system;
     for (let i = 0; i < constraints; i++) this.#scanConstraint(i);
+    for (const comparison of findComparisons(this.#system, this.booleans))
+      this.comparisons.set(this.#add({ rule: "compare", ...comparison }), comparison);
   }
 
   scan(): void {

@@ -18,6 +18,25 @@ export interface Point {
   readonly scale: number | undefined;
 }
 
+/** A constraint times a constant: scale (A B - C). */
+export interface Scaled {
+  readonly by: number;
+  readonly scale: bigint;
+}
+
+/**
+ * The number of the bits `wires`, each times 2 to its exponent, is at most `bound`; with `out`, it is so if and only if the
+ * bit `out` is 0. It follows from the sum of `terms`, modulo `modulus`.
+ */
+export interface Comparison {
+  readonly terms: readonly Scaled[];
+  readonly wires: readonly number[];
+  readonly exponents: readonly number[];
+  readonly bound: bigint;
+  readonly modulus: bigint;
+  readonly out?: number;
+}
+
 /** A fact about every satisfying assignment. Numbers that name facts are indices of earlier steps. */
 export type Fact =
   | { rule: "boolean"; by: number; wire: number }
@@ -89,12 +108,19 @@ export type Fact =
       k: bigint;
       e: bigint;
       definitions: readonly { readonly by: number; readonly wire: number }[];
-    };
+    }
+  | ({ rule: "compare" } & Comparison);
 
 /** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
 export type Determination =
   | { rule: "linear"; by: number; wire: number; nonzero: number }
-  | { rule: "bits"; by: number; wires: readonly number[] }
+  | {
+      rule: "bits";
+      by: number;
+      wires: readonly number[];
+      /** The comparison that bounds the number of the bits; without it, all sums of the bits differ. */
+      below?: number;
+    }
   | { rule: "one_hot"; by: number; wires: readonly number[]; flags: readonly number[] }
   | { rule: "case"; zero: number; other: number; wire: number }
   | { rule: "system"; wires: readonly number[]; by: readonly number[] }

@@ -204,6 +204,8 @@ function premises(fact: Fact): { facts: number[]; constraints: number[] } {
         facts: [fact.first, ...(fact.second < 0 ? [] : [fact.second])],
         constraints: [fact.beta.by, fact.gamma.by, fact.tau.by],
       };
+    case "compare":
+      return { facts: [], constraints: fact.terms.map(({ by }) => by) };
     case "completed":
       return { facts: [fact.complete], constraints: [fact.delta.by, fact.x.by, fact.y.by] };
     case "nonsquare":
@@ -211,7 +213,10 @@ function premises(fact: Fact): { facts: number[]; constraints: number[] } {
   }
 }
 
-function wiresOf(fact: Fact): readonly number[] {
+/** The bits and signs that a fact rests on. */
+function wiresOf(fact: Fact, normalized: Normalized): readonly number[] {
+  if (fact.rule === "compare")
+    return fact.terms.flatMap(({ by }) => normalized.sides(by)?.flatMap(({ wires }) => wires) ?? []);
   if (fact.rule === "window" || fact.rule === "start") return fact.wires;
   return fact.rule === "step" ? [fact.sign] : [];
 }
@@ -242,7 +247,7 @@ function findAsserting(
       needed[at] = 1;
       const { facts: others, constraints } = premises(facts.steps[at] as Fact);
       for (const constraint of constraints) if (constraint >= 0) used[constraint] = 1;
-      queue.push(...others, ...wiresOf(facts.steps[at] as Fact).map((wire) => choices.get(wire) ?? -1));
+      queue.push(...others, ...wiresOf(facts.steps[at] as Fact, normalized).map((wire) => choices.get(wire) ?? -1));
     }
   };
   const known = new Uint8Array(system.wires);
@@ -252,6 +257,7 @@ function findAsserting(
     for (const constraint of constraintsOf(step)) used[constraint] = 1;
     if (step.rule === "linear") need(step.nonzero);
     const wires = "wires" in step ? step.wires : [step.wire];
+    if (step.rule === "bits" && step.below !== undefined) need(step.below);
     if (step.rule === "bits") for (const wire of wires) need(choices.get(wire) as number);
     if (step.rule === "sign") need(choices.get(step.wire) as number);
     for (const wire of wires) known[wire] = 1;

@@ -27,12 +27,11 @@ const constantsOf = ({ A, order, base: [x, y] }: SmallCurve): [found: string, va
 ];
 
 /**
- * The first checker's rules over a small field. The modules are those of packages/certify, loaded a second time with another
+ * The first checker's rules over a small field, and the second one's replay of those that need no curve. The modules are those of packages/certify, loaded a second time with another
  * prime in field.ts. The lemmas work only with a curve over this field.
  */
-export async function smallFieldRules(curve?: SmallCurve) {
-  const prime = curve?.p ?? SMALL;
-  const suffix = `?field=${prime}`;
+export async function smallFieldRules(curve?: SmallCurve, prime = curve?.p ?? SMALL) {
+  const suffix = `?field=${prime}${curve === undefined ? "" : "&curve"}`;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
@@ -55,7 +54,8 @@ export async function smallFieldRules(curve?: SmallCurve) {
     const { Normalized } = await load<typeof import("../src/normalize.ts")>("normalize");
     const { Facts } = await load<typeof import("../src/facts.ts")>("facts");
     const { Determined } = await load<typeof import("../src/determine.ts")>("determine");
-    return { Normalized, Facts, Determined };
+    const { replayComparison } = await load<typeof import("../src/replay/compare.ts")>("replay/compare");
+    return { Normalized, Facts, Determined, replayComparison };
   } finally {
     hooks.deregister();
   }

@@ -148,12 +148,20 @@ const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = 
     e: integer,
     definitions: list(object({ by: number, wire: number })),
   },
+  compare: {
+    terms: list(object({ by: number, scale: integer })),
+    wires: list(number),
+    exponents: list(number),
+    bound: integer,
+    modulus: integer,
+    out: optional(number),
+  },
 };
 
 /** A step `sign` takes a wire as given, which no theorem of these files permits. */
 const STEPS: Readonly<Record<Exclude<Proof["determined"]["steps"][number]["rule"], "sign">, Shape>> = {
   linear: { by: number, wire: number, nonzero: number },
-  bits: { by: number, wires: list(number) },
+  bits: { by: number, wires: list(number), below: optional(number) },
   one_hot: { by: number, wires: list(number), flags: list(number) },
   case: { zero: number, other: number, wire: number },
   system: { wires: list(number), by: list(number) },

@@ -3,6 +3,7 @@
 // from @noble/curves. It throws an Error that names the first step it cannot follow.
 import { randomFillSync } from "node:crypto";
 import type { CertificateFile } from "./certificate.ts";
+import { replayComparison } from "./compare.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
 import { inverse, mod, P } from "./field.ts";
 import { checkNonsquare } from "./nonsquare.ts";
@@ -449,6 +450,13 @@ class Replay {
         this.#known.set(index, { ...fact.result, ranges: this.#sumRanges(a, b), doublings: 0 });
         return;
       }
+      case "compare":
+        replayComparison(
+          fact,
+          (constraint) => this.#expand(constraint),
+          (wire) => this.#booleans.has(wire),
+        );
+        return;
       case "minus_one": {
         const point = this.#point(fact.point);
         need(point.scale === undefined, "a scaled point");
@@ -688,6 +696,19 @@ class Replay {
     );
   }
 
+  /** Bits as digits of a number that is shown to be below P. */
+  #needNumber(index: number, coefficients: Terms): void {
+    const fact = this.#facts[index];
+    need(fact?.rule === "compare" && fact.out === undefined, `fact ${index} is not a bound`);
+    const digits = new Map(fact.wires.map((wire, i) => [wire, 2n ** BigInt(fact.exponents[i] as number)]));
+    const [first] = coefficients.keys();
+    const unit = coefficients.get(first as number) as bigint;
+    const base = digits.get(first as number) ?? 0n;
+    // All coefficients are the same multiple of the digits' weights.
+    for (const [wire, k] of coefficients)
+      need(digits.has(wire) && mod(k * base - unit * (digits.get(wire) as bigint)) === 0n, "other digits");
+  }
+
   #determine(known: Set<number>, step: Determination): void {
     const unknownOf = (terms: Terms) => [...terms.keys()].filter((key) => !known.has(key));
     const onlyUnknown = (terms: Terms, wire: number) => unknownOf(terms).every((key) => key === wire);
@@ -737,7 +758,9 @@ class Replay {
           open.every((wire) => this.#booleans.has(wire)),
           "a wire that is not a bit",
         );
-        need(distinctSums(open.map((wire) => total.get(wire) as bigint)), "two choices of bits have the same sum");
+        if (step.below === undefined)
+          need(distinctSums(open.map((wire) => total.get(wire) as bigint)), "two choices of bits have the same sum");
+        else this.#needNumber(step.below, new Map(open.map((wire) => [wire, total.get(wire) as bigint])));
         for (const wire of open) known.add(wire);
         return;
       }

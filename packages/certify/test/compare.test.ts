@@ -1,0 +1,265 @@
+import { fuzzSize } from "@sotto/test-kit/fuzz-size";
+import { Random } from "@sotto/test-kit/random";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { certify } from "../src/outcome.ts";
+import { systemOf } from "../src/r1cs.ts";
+import { P } from "../src/replay/field.ts";
+import type { Comparison } from "../src/steps.ts";
+import { compile } from "./compiled.ts";
+import { type Constraint, range } from "./random-circuit.ts";
+import { smallFieldRules } from "./small-field.ts";
+
+/** Numbers of 13 bits over the field of 2^13 - 1: only 2^13 - 1 itself has two representations. */
+const PRIME = 8191;
+const BITS = 13;
+const SYSTEMS = fuzzSize(150, 5_000);
+const rules = await smallFieldRules(undefined, PRIME);
+
+const fieldElement = (value: number): bigint => BigInt(((value % PRIME) + PRIME) % PRIME);
+
+/** What two bits contribute to a sum, as coefficients of 1, the low bit, the high one and their product. */
+type Part = [constant: number, low: number, high: number, both: number];
+interface Compared {
+  /** Pairs of bits from the lowest place; the last pair has only its low bit. */
+  readonly parts: readonly Part[];
+  /** Coefficients of the bits of the sum. */
+  readonly weights: readonly number[];
+  /** The bit of the sum that says whether the number exceeds the bound; undefined if it has to be 0. */
+  readonly isOpen: boolean;
+}
+
+/** circomlib's comparison with a constant, for 13 bits: a difference at place i adds -2^i or 2^i modulo 2^8. */
+function compareWith(bound: number, isOpen: boolean): Compared {
+  const parts = range(0, Math.ceil(BITS / 2)).map((i): Part => {
+    const [more, less] = [256 - 2 ** i, 2 ** i];
+    const digit = (bound >> (2 * i)) & 3;
+    const value = (choice: number) => (choice > digit ? more : choice < digit ? less : 0);
+    const [zero, low, high, both] = range(0, 4).map(value) as Part;
+    return [zero, low - zero, high - zero, both - low - high + zero];
+  });
+  return { parts, weights: range(0, 11).map((i) => 2 ** i), isOpen };
+}
+
+const PLACE = 7;
+const FIRST_BIT = 2;
+const FIRST_SUM = FIRST_BIT + BITS;
+
+/** Wire 1 is the number, the next are its bits, the bits of the sum, and the parts. */
+function constraintsOf({ parts, weights, isOpen }: Compared): { wires: number; constraints: Constraint[] } {
+  const firstPart = FIRST_SUM + weights.length;
+  const isBit = (wire: number): Constraint => [{ [wire]: 1n }, { [wire]: 1n, 0: fieldElement(-1) }, {}];
+  const constraints = range(FIRST_BIT, BITS + weights.length)
+    .filter((wire) => isOpen || wire !== FIRST_SUM + PLACE)
+    .map(isBit);
+  constraints.push([{}, {}, { 1: fieldElement(-1), ...powers(FIRST_BIT, BITS) }]);
+  for (const [i, [constant, low, high, both]] of parts.entries()) {
+    const [a, b, part] = [FIRST_BIT + 2 * i, FIRST_BIT + 2 * i + 1, firstPart + i];
+    const linear = { [part]: 1n, 0: fieldElement(-constant), [a]: fieldElement(-low) };
+    if (b < FIRST_SUM)
+      constraints.push([{ [a]: fieldElement(both) }, { [b]: 1n }, { ...linear, [b]: fieldElement(-high) }]);
+    else constraints.push([{}, {}, linear]);
+  }
+  const sum = Object.fromEntries(weights.map((weight, i) => [FIRST_SUM + i, fieldElement(weight)]));
+  constraints.push([{}, {}, { ...sum, ...Object.fromEntries(parts.map((_, i) => [firstPart + i, fieldElement(-1)])) }]);
+  if (!isOpen) constraints.push([{}, {}, { [FIRST_SUM + PLACE]: 1n }]);
+  return { wires: firstPart + parts.length, constraints };
+}
+
+const powers = (first: number, count: number) =>
+  Object.fromEntries(range(0, count).map((i) => [first + i, 2n ** BigInt(i)]));
+
+/** By brute force: for each number of 13 bits, whether the result can be 0 and whether it can be 1. */
+function results({ parts, weights, isOpen }: Compared): [boolean, boolean][] {
+  const reachable = [0, 1].map((result) => {
+    let sums = new Set([(result * (weights[PLACE] as number)) % PRIME]);
+    for (const [i, weight] of weights.entries())
+      if (i !== PLACE) sums = new Set([...sums].flatMap((sum) => [sum, Number(fieldElement(sum + weight))]));
+    return sums;
+  }) as [Set<number>, Set<number>];
+  return range(0, 2 ** BITS).map((number) => {
+    const sum = parts.reduce((total, [constant, low, high, both], i) => {
+      const [a, b] = [(number >> (2 * i)) & 1, (number >> (2 * i + 1)) & 1];
+      return total + constant + low * a + high * b + both * a * b;
+    }, 0);
+    const value = Number(fieldElement(sum));
+    return [reachable[0].has(value), isOpen && reachable[1].has(value)];
+  });
+}
+
+/** Whether a statement about the bits is true of every number that satisfies the constraints. */
+function holds(all: readonly [boolean, boolean][], { bound, out }: Pick<Comparison, "bound" | "out">): boolean {
+  return all.every(([zero, one], number) =>
+    number > bound ? !zero && (out !== undefined || !one) : out === undefined || !one,
+  );
+}
+
+function factsOf(compared: Compared) {
+  const { wires, constraints } = constraintsOf(compared);
+  const normalized = new rules.Normalized(systemOf(wires, 1, constraints));
+  const facts = new rules.Facts(normalized);
+  facts.scanConstraints();
+  const determined = new rules.Determined(normalized, facts, [1], []);
+  const expand = (constraint: number) => {
+    const sides = [...(normalized.sides(constraint) ?? [])];
+    const three = sides.length === 1 ? [undefined, undefined, ...sides] : sides;
+    return three.map(
+      (form) =>
+        new Map<number, bigint>(
+          form === undefined
+            ? []
+            : [[0, form.constant], ...form.wires.map((wire, i) => [wire, form.coefficients[i] as bigint] as const)],
+        ),
+    ) as [Map<number, bigint>, Map<number, bigint>, Map<number, bigint>];
+  };
+  const replays = (fact: Comparison): boolean => {
+    try {
+      rules.replayComparison({ rule: "compare", ...fact }, expand, (wire) => facts.booleans.has(wire));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const isDetermined = range(FIRST_BIT, BITS).every((wire) => determined.isDetermined(wire));
+  return { found: [...facts.comparisons.values()], replays, isDetermined };
+}
+
+describe("comparisons over the field of 8191, against all numbers of 13 bits", function () {
+  slow(this, "each of some hundred systems is solved by brute force");
+
+  it("find every bound of circomlib's form, and determine the bits if it is below the prime", () => {
+    for (const bound of [0, 1, 2, 5, 4095, 4096, 5461, 8189, 8190])
+      for (const isOpen of [false, true]) {
+        const compared = compareWith(bound, isOpen);
+        const { found, replays, isDetermined } = factsOf(compared);
+        expect(found, `bound ${bound}`).to.have.length.above(0);
+        for (const fact of found) {
+          expect(Number(fact.bound)).to.equal(bound);
+          if (!isOpen) expect(fact.out).to.equal(undefined);
+          expect(holds(results(compared), fact) && replays(fact), `bound ${bound}`).to.equal(true);
+        }
+        expect(isDetermined, `bound ${bound}`).to.equal(!isOpen);
+      }
+    const { found, isDetermined } = factsOf(compareWith(8191, false));
+    expect(found, "a bound that is not below the prime").to.deep.equal([]);
+    expect(isDetermined).to.equal(false);
+  });
+
+  it("are true in both checkers, whatever is changed in the constraints or in the fact", () => {
+    const random = new Random("comparisons");
+    const seen = { found: 0, replayed: 0, refused: 0, wrong: 0 };
+    for (let i = 0; i < SYSTEMS; i++) {
+      const { parts, weights, isOpen } = compareWith(random.below(PRIME), random.below(2) === 0);
+      const change = <Item>(list: readonly Item[], other: (item: Item) => Item) => {
+        const place = random.below(list.length);
+        return list.map((item, at) => (at === place ? other(item) : item));
+      };
+      const delta = () => (random.below(2) === 0 ? 1 : -1) * 2 ** random.below(9);
+      const compared: Compared = {
+        parts:
+          random.below(2) === 0 ? parts : change(parts, (part) => change(part, (value) => value + delta()) as Part),
+        weights: random.below(3) > 0 ? weights : change(weights, (value) => value + delta()),
+        isOpen,
+      };
+      const all = results(compared);
+      const { found, replays } = factsOf(compared);
+      const shown = () => `system ${i}: ${JSON.stringify(compared)}`;
+      for (const fact of found) {
+        seen.found++;
+        expect(holds(all, fact) && replays(fact), shown()).to.equal(true);
+      }
+      const base = found[0];
+      if (base === undefined) continue;
+      for (let times = 0; times < 10; times++) {
+        const { out, ...rest } = base;
+        const bound = random.below(2) === 0 ? base.bound : base.bound + BigInt(delta());
+        const modulus = random.below(2) === 0 ? base.modulus : 2n ** BigInt(random.below(12));
+        const claim = { ...rest, bound, modulus, ...(out === undefined || random.below(3) === 0 ? {} : { out }) };
+        if (!holds(all, claim)) seen.wrong++;
+        if (replays(claim)) {
+          seen.replayed++;
+          expect(holds(all, claim), shown()).to.equal(true);
+        } else seen.refused++;
+      }
+    }
+    for (const [name, times] of Object.entries(seen)) expect(times, name).to.be.above(SYSTEMS / 10);
+  });
+});
+
+const HEAD = `pragma circom 2.0.0;
+include "circomlib/circuits/compconstant.circom";
+include "circomlib/circuits/bitify.circom";
+include "circomlib/circuits/pointbits.circom";`;
+
+/** The bits of a number, compared with a constant by circomlib, and what the comparison's result has to be. */
+const compared = (constant: bigint, check: string, more = "") => `${HEAD}
+template Bits() {
+    signal input in;
+    signal output out[254];
+    component bits = Num2Bits(254);
+    component compare = CompConstant(${constant});
+    bits.in <== in;
+    for (var i = 0; i < 254; i++) { out[i] <== bits.out[i]; compare.in[i] <== bits.out[i]; }
+    ${check}
+    ${more}
+}
+component main = Bits();`;
+
+/** circomlib's part of a comparison with p - 1. */
+function part(i: number): string {
+  const digit = ((P - 1n) >> BigInt(2 * i)) & 3n;
+  const [more, less] = [2n ** 128n - 2n ** BigInt(i), 2n ** BigInt(i)];
+  const [zero, low, high, both] = [0n, 1n, 2n, 3n].map((choice) =>
+    choice > digit ? more : choice < digit ? less : 0n,
+  ) as [bigint, bigint, bigint, bigint];
+  const [a, b] = [`out[${2 * i}]`, `out[${2 * i + 1}]`];
+  return `parts[${i}] <== (${both - low - high + zero}) * ${a} * ${b} + (${low - zero}) * ${a} + (${high - zero}) * ${b} + ${zero};`;
+}
+
+/** circomlib's comparison, with changes. */
+const own = (parts: number, place = 127, boolean = true) => `${HEAD}
+template Own() {
+    signal input in;
+    signal output out[254];
+    signal parts[127];
+    var lc = 0;
+    var sum = 0;
+    for (var i = 0; i < 254; i++) {
+        out[i] <-- (in >> i) & 1;
+        ${boolean ? "out[i] * (out[i] - 1) === 0;" : "if (i > 0) out[i] * (out[i] - 1) === 0;"}
+        lc += out[i] * (1 << i);
+    }
+    lc === in;
+    ${range(0, 127).map(part).join("\n    ")}
+    for (var i = 0; i < ${parts}; i++) sum += parts[i];
+    component bits = Num2Bits(135);
+    bits.in <== sum;
+    bits.out[${place}] === 0;
+}
+component main = Own();`;
+
+describe("comparisons with the prime", function () {
+  slow(this, "circuits are compiled");
+  const verdict = async (text: string, level: 0 | 1 | 2 = 1) => certify(await compile(text, level)).verdict;
+
+  it("determine the 254 bits of a number, in both checkers and from an r1cs file alone", async () => {
+    for (const main of ["Num2Bits_strict", "Point2Bits_Strict"])
+      for (const level of [0, 1] as const) {
+        const { r1cs, plain } = await compile(`${HEAD} component main = ${main}();`, level);
+        for (const circuit of [{ r1cs, plain }, { r1cs }])
+          expect(certify(circuit).verdict, `${main} --O${level}`).to.equal("certified");
+      }
+    expect(await verdict(own(127))).to.equal("certified");
+  });
+
+  it("determine nothing if the comparison is not used, is with p or more, or is changed", async () => {
+    const zero = "compare.out === 0;";
+    expect(await verdict(compared(P - 1n, zero))).to.equal("certified");
+    expect(await verdict(compared(P - 1n, ""))).to.equal("unknown");
+    expect(await verdict(compared(P - 2n, zero)), "a lower bound (control)").to.equal("certified");
+    expect(await verdict(compared(2n ** 254n - 1n - P, zero)), "another lower bound (control)").to.equal("certified");
+    expect(await verdict(own(126)), "a part is not added").to.equal("unknown");
+    expect(await verdict(own(127, 126)), "another bit of the sum").to.equal("unknown");
+    expect(await verdict(own(127, 127, false)), "a wire that is not a bit").to.equal("unknown");
+  });
+});
