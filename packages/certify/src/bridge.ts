@@ -209,6 +209,26 @@ function eliminate(equations: readonly Equation[]): (Equation & { wire: number }
   }
 }
 
+/** The same equations, none of which contains the pivot of another one. */
+function reduce(order: readonly (Equation & { wire: number })[]): (Equation & { wire: number })[] {
+  const reduced = new Map<number, Equation>();
+  for (const { wire, terms, sums } of order.toReversed()) {
+    for (const [other, value] of [...terms]) {
+      const pivot = other === wire ? undefined : reduced.get(other);
+      if (pivot === undefined) continue;
+      const scale = P - ((value * inverse(pivot.terms.get(other) as bigint)) % P);
+      for (const [column, part] of pivot.terms) {
+        const sum = ((terms.get(column) ?? 0n) + scale * part) % P;
+        if (sum === 0n) terms.delete(column);
+        else terms.set(column, sum);
+      }
+      for (const point of [0, 1] as const) sums[point] = (sums[point] + scale * pivot.sums[point]) % P;
+    }
+    reduced.set(wire, { terms, sums });
+  }
+  return [...reduced].map(([wire, equation]) => ({ wire, ...equation }));
+}
+
 /** Values of the pivots, last one first. Wires without a pivot that have no value yet become 0: any value will do. */
 function substituteBack(
   evaluation: Evaluation,
@@ -270,7 +290,10 @@ function extend(plain: System, evaluation: Evaluation): number[] {
     }
     if (equations.length === 0) break;
     const before = new Set(equations.flatMap(({ terms }) => [...terms.keys()]));
-    substituteBack(evaluation, eliminate(equations), chosen);
+    const order = eliminate(equations);
+    // Nothing is chosen as long as an equation gives a value: with it, another constraint may give the others.
+    const given = reduce(order).filter(({ terms }) => terms.size === 1);
+    substituteBack(evaluation, given.length > 0 ? given : order.slice(-1), chosen);
     for (const wire of before) if (evaluation.values[0][wire] !== undefined) known(wire);
   }
   for (let wire = 1; wire < plain.wires; wire++)

@@ -8,6 +8,8 @@ import type { Comparison, Scaled } from "./steps.ts";
 
 /** Maximum number of bits that products connect with each other. */
 const MAX_GROUP = 4;
+/** Maximum number of bounds that are tried for one sum. */
+const MAX_GUESSES = 4;
 /** Maximum number of constraints that are added up. */
 const MAX_CONSTRAINTS = 2_000;
 
@@ -72,7 +74,7 @@ export function findComparisons(system: Normalized, booleans: ReadonlySet<number
     const top = digits.wires[digits.exponents.indexOf(Math.max(...digits.exponents))] as number;
     for (const start of system.uses(top)) {
       if (start === by) continue;
-      const equation = expand(system, booleans, start);
+      const equation = sumOfBits(system, (wire) => booleans.has(wire), start);
       if (equation !== undefined) found.push(...compare(equation, digits));
     }
   }
@@ -101,13 +103,13 @@ function powersOfTwo(): Map<bigint, number> {
   return exponentOf;
 }
 
-/** Adds multiples of other constraints until only bits are left. Each wire that is no bit is replaced once. */
-function expand(system: Normalized, booleans: ReadonlySet<number>, start: number): Equation | undefined {
+/** Adds multiples of other constraints until only bits, or other wires that may stay, are left. Each other wire is replaced once. */
+export function sumOfBits(system: Normalized, stays: (wire: number) => boolean, start: number): Equation | undefined {
   const terms: Scaled[] = [];
   const products: { scale: bigint; a: Form; b: Form }[] = [];
   const linear = new Map<number, bigint>();
   let constant = 0n;
-  const isBits = (form: Form) => form.wires.every((wire) => booleans.has(wire));
+  const isBits = (form: Form) => form.wires.every(stays);
   const used = new Set<number>();
   const replaced = new Set<number>();
   const open: number[] = [];
@@ -120,7 +122,7 @@ function expand(system: Normalized, booleans: ReadonlySet<number>, start: number
     const sum = c as Form;
     constant -= scale * sum.constant;
     for (const [i, wire] of sum.wires.entries()) {
-      if (!booleans.has(wire) && !linear.has(wire)) open.push(wire);
+      if (!stays(wire) && !linear.has(wire)) open.push(wire);
       linear.set(wire, mod((linear.get(wire) ?? 0n) - scale * (sum.coefficients[i] as bigint)));
     }
   };
@@ -229,10 +231,11 @@ function compare(equation: Equation, digits: Digits): Comparison[] {
     exponents: digits.exponents,
   };
   const conditional: Comparison[] = [];
-  for (const modulus of new Set(sizes.flatMap((size) => [size, 2n * size]))) {
-    if (modulus < 2n) continue;
-    const bound = boundOf(ordered, modulus);
-    if (bound === undefined || bound >= P) continue;
+  const moduli = [...new Set(sizes.flatMap((size) => [size, 2n * size]))].filter((modulus) => modulus > 1n);
+  for (const [modulus, bound] of moduli.flatMap((one) =>
+    boundsOf(ordered, one).map((bound) => [one, bound] as const),
+  )) {
+    if (bound >= P) continue;
     const { least, most, equal } = sumsOf(ordered, bound, modulus);
     const sumOfOthers = (except?: Group) =>
       shift(
@@ -257,27 +260,27 @@ function compare(equation: Equation, digits: Digits): Comparison[] {
 }
 
 /**
- * The bound that an equation can have: for each group the choice from which all larger numbers move the sum in one
+ * The bounds that an equation can have: for each group the choice from which all larger numbers move the sum in one
  * direction and all smaller ones in the other, by as little as possible. A wrong guess proves nothing.
  */
-function boundOf(groups: readonly Digit[], modulus: bigint): bigint | undefined {
-  let bound = 0n;
+function boundsOf(groups: readonly Digit[], modulus: bigint): bigint[] {
+  let bounds = [0n];
   for (const { values, exponents } of groups.toReversed()) {
     const order = [...values.keys()].sort((a, b) => (numberOf(exponents, a) < numberOf(exponents, b) ? -1 : 1));
-    let best: { choice: number; size: bigint } | undefined;
+    let best: { choices: number[]; size: bigint } | undefined;
     for (const [place, choice] of order.entries()) {
       const moves = order.map((other) => smallest((values[other] as bigint) - (values[choice] as bigint), modulus));
-      const signs = moves.map((move, i) => (i === place ? 0n : i < place ? -move : move));
-      const isSplit = signs.every(
-        (sign, i) => i === place || (sign !== 0n && sign > 0n === (signs[place === 0 ? 1 : 0] as bigint) > 0n),
-      );
+      const directions = moves.flatMap((move, i) => (i === place ? [] : [i < place ? -move : move]));
+      if (!directions.every((move) => move < 0n) && !directions.every((move) => move > 0n)) continue;
       const size = inOrder(moves.map((move) => (move < 0n ? -move : move))).at(-1) as bigint;
-      if (isSplit && (best === undefined || size < best.size)) best = { choice, size };
+      if (best === undefined || size < best.size) best = { choices: [choice], size };
+      else if (size === best.size) best.choices.push(choice);
     }
-    if (best === undefined) return undefined;
-    bound += numberOf(exponents, best.choice);
+    const digits = (best?.choices ?? []).map((choice) => numberOf(exponents, choice));
+    bounds = bounds.flatMap((bound) => digits.map((digit) => bound + digit));
+    if (bounds.length > MAX_GUESSES) return [];
   }
-  return bound;
+  return bounds;
 }
 
 const numberOf = (exponents: readonly number[], choice: number): bigint =>

@@ -1,9 +1,10 @@
+import { Divisions } from "./division.ts";
 import type { Facts } from "./facts.ts";
 import { inverse, mod, P } from "./field.ts";
 import { combine, type Form, isZero, keyOf, lineOf, ratio } from "./form.ts";
-import { solve } from "./linear.ts";
+import { eliminated, solve } from "./linear.ts";
 import type { Normalized } from "./normalize.ts";
-import type { Determination } from "./steps.ts";
+import type { Comparison, Determination, Scaled } from "./steps.ts";
 
 /** A constraint whose only undetermined wire has a factor that is not shown to be nonzero. */
 export interface Blocked {
@@ -28,6 +29,9 @@ export class Determined {
   /** How many undetermined wires of a constraint are not shown to be 0 or 1. */
   readonly #wide: Uint32Array;
   readonly #blocked = new Map<number, Blocked>();
+  /** Constraints of degree 2 in their only open wire, with the wire. */
+  readonly #quadratic = new Map<number, number>();
+  #divisions: Divisions | undefined;
   /** Constraints to visit: first those that compute their wire, then the others. */
   readonly #queue: number[] = [];
   readonly #later: number[] = [];
@@ -57,7 +61,7 @@ export class Determined {
     for (const wire of given) this.#mark(system.root(wire));
     this.#propagate();
     this.#giveResults(results);
-    if (this.#trySystem()) this.#propagate();
+    while (this.#trySystem() || this.#tryNestedBits()) this.#propagate();
   }
 
   /**
@@ -125,7 +129,14 @@ export class Determined {
 
   #propagate(): void {
     do for (let next = this.#next(); next !== undefined; next = this.#next()) this.#visit(next);
-    while (this.#tryBlocked() || this.#tryOneHot() || this.#giveSigns());
+    while (
+      this.#tryBlocked() ||
+      this.#tryEither() ||
+      this.#tryOneHot() ||
+      this.#tryRoot() ||
+      this.#tryDivision() ||
+      this.#giveSigns()
+    );
   }
 
   /**
@@ -174,7 +185,10 @@ export class Determined {
     else {
       const [a, b] = sides as [Form, Form, Form];
       const [inA, inB, inC] = parts as [bigint, bigint, bigint];
-      if (inA !== 0n && inB !== 0n) return;
+      if (inA !== 0n && inB !== 0n) {
+        this.#quadratic.set(by, wire);
+        return;
+      }
       factor = combine([inA, b], [inB, a], [-inC, { constant: 1n, wires: [], coefficients: [] }]);
     }
     const nonzero = this.#facts.nonzero(factor);
@@ -198,16 +212,41 @@ export class Determined {
   /** A sum of bits whose 2^n values differ. */
   #bits(by: number, sides: readonly Form[]): void {
     const sum = this.#sum(sides);
-    if (sum === undefined || !sum.every(([wire]) => this.#facts.booleans.has(wire))) return;
+    if (sum !== undefined) this.#tryBits(by, [], sum);
+  }
+
+  /** A sum of bits, `by` and multiples of `more`, whose possible values differ. */
+  #tryBits(by: number, more: readonly Scaled[], sum: readonly (readonly [number, bigint])[]): boolean {
+    if (!sum.every(([wire]) => this.#facts.booleans.has(wire))) return false;
     // Two coefficients of one size exclude every unit. Sums of many numbers, as in SHA-256, are visited often.
-    if (new Set(sum.map(([, value]) => smaller(value))).size < sum.length) return;
+    if (new Set(sum.map(([, value]) => smaller(value))).size < sum.length) return false;
     const wires = sum.map(([wire]) => wire);
     const values = sum.map(([, value]) => value);
     const isDistinct = values.some((unit) => sumsDiffer(values, unit));
     const below = isDistinct ? undefined : this.#belowPrime(sum);
-    if (!isDistinct && below === undefined) return;
-    this.steps.push(below === undefined ? { rule: "bits", by, wires } : { rule: "bits", by, wires, below });
+    if (!isDistinct && below === undefined) return false;
+    this.steps.push({
+      rule: "bits",
+      by,
+      wires,
+      ...(more.length === 0 ? {} : { more }),
+      ...(below === undefined ? {} : { below }),
+    });
     for (const wire of wires) this.#mark(wire);
+    return true;
+  }
+
+  /** Sums of bits that other wires contain: once these are eliminated, only bits are left. */
+  #tryNestedBits(): boolean {
+    let changed = false;
+    for (const { terms, unknowns } of eliminated(this.#rows(), (wire) => !this.#facts.booleans.has(wire))) {
+      const [first, ...others] = terms as [Scaled, ...Scaled[]];
+      const factor = inverse(first.scale);
+      const more = others.map(({ by, scale }) => ({ by, scale: mod(scale * factor) }));
+      const sum = [...unknowns].map(([wire, value]) => [wire, mod(value * factor)] as const);
+      if (sum.every(([wire]) => this.#known[wire] === 0) && this.#tryBits(first.by, more, sum)) changed = true;
+    }
+    return changed;
   }
 
   /** A comparison that says that the number of these bits is below P, so that no other one is the same modulo P. */
@@ -298,8 +337,94 @@ export class Determined {
     return undefined;
   }
 
+  /** Two constraints that are linear in a wire, whose factors are not both 0 because their difference is a constant. */
+  #tryEither(): boolean {
+    let changed = false;
+    const seen = new Map<string, { by: number; place: bigint }>();
+    for (const blocked of this.#blocked.values()) {
+      if (!this.#isBlocked(blocked)) continue;
+      const { constraint, wire, factor } = blocked;
+      const [lead] = factor.coefficients;
+      if (lead === undefined) continue;
+      const place = mod(factor.constant * inverse(lead));
+      const key = `${wire} ${lineOf({ ...factor, constant: 0n })}`;
+      const other = seen.get(key);
+      if (other === undefined) seen.set(key, { by: constraint, place });
+      else if (other.place !== place) {
+        this.steps.push({ rule: "either", by: [other.by, constraint], wire });
+        this.#mark(wire);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  /** A square root whose bits are at most (P - 1) / 2, or tell whether they are. */
+  #tryRoot(): boolean {
+    for (const [by, wire] of this.#quadratic) {
+      if (this.#open[by] !== 1 || this.#known[wire] === 1) continue;
+      const [a, b] = this.#system.sides(by) as readonly [Form, Form];
+      if ([a, b].some((side) => side.wires.length !== 1 || side.constant !== 0n)) continue;
+      if (this.#unknown((this.#system.sides(by) as readonly Form[])[2] as Form).length > 0) continue;
+      for (const sum of this.#system.uses(wire)) {
+        const premises = this.#rootPremises(sum, wire);
+        if (premises === undefined) continue;
+        this.steps.push({ rule: "root", by, wire, sum, ...premises });
+        this.#mark(wire);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What shows that the number of the bits of a wire tells it from its negative. */
+  #rootPremises(by: number, wire: number): { below?: number; half?: number } | undefined {
+    const sides = this.#system.sides(by) as readonly Form[];
+    const [sum] = sides as readonly [Form];
+    if (sides.length > 1 || sum.constant !== 0n) return undefined;
+    const scale = inverse(mod(-(sum.coefficients[sum.wires.indexOf(wire)] as bigint)));
+    const bits = new Map(sum.wires.map((bit, i) => [bit, mod((sum.coefficients[i] as bigint) * scale)]));
+    bits.delete(wire);
+    if (![...bits.keys()].every((bit) => this.#facts.booleans.has(bit))) return undefined;
+    const half = (P - 1n) / 2n;
+    if ([...bits.values()].reduce((total, value) => total + value, 0n) <= half) return {};
+    const isOf = ({ wires, exponents }: Comparison) =>
+      wires.length === bits.size && wires.every((bit, i) => bits.get(bit) === 1n << BigInt(exponents[i] as number));
+    const facts = [...this.#facts.comparisons].filter(([, comparison]) => isOf(comparison));
+    const bounds = facts.filter(([, { out }]) => out === undefined);
+    const small = bounds.find(([, { bound }]) => bound <= half);
+    if (small !== undefined) return { below: small[0] };
+    const result = facts.find(([, { out, bound }]) => out !== undefined && bound === half && this.#known[out] === 1);
+    const [below] = bounds;
+    return result === undefined || below === undefined ? undefined : { below: below[0], half: result[0] };
+  }
+
+  /** Division with remainder. */
+  #tryDivision(): boolean {
+    for (let by = 0; by < this.#system.system.constraints; by++) {
+      if (this.#open[by] !== 2) continue;
+      this.#divisions ??= new Divisions(this.#system, this.#facts.booleans);
+      const step = this.#divisions.find(by, (wire) => this.#known[wire] === 1);
+      if (step === undefined) continue;
+      this.steps.push(step);
+      for (const wire of [step.quotient, step.remainder]) this.#mark(wire);
+      return true;
+    }
+    return false;
+  }
+
   /** Linear equations with constant coefficients that determine a wire together. */
   #trySystem(): boolean {
+    const solved = solve(this.#rows());
+    for (const { wires, by } of solved) {
+      this.steps.push({ rule: "system", wires, by });
+      for (const wire of wires) this.#mark(wire);
+    }
+    return solved.length > 0;
+  }
+
+  /** The constraints with several undetermined wires, all with constant coefficients. */
+  #rows(): { by: number; terms: [number, bigint][] }[] {
     const rows: { by: number; terms: [number, bigint][] }[] = [];
     for (let by = 0; by < this.#system.system.constraints; by++) {
       const sides = this.#system.sides(by);
@@ -307,12 +432,7 @@ export class Determined {
       const terms = this.#sum(sides);
       if (terms !== undefined && terms.length > 1) rows.push({ by, terms });
     }
-    const solved = solve(rows);
-    for (const { wires, by } of solved) {
-      this.steps.push({ rule: "system", wires, by });
-      for (const wire of wires) this.#mark(wire);
-    }
-    return solved.length > 0;
+    return rows;
   }
 }
 

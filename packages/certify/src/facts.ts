@@ -1,6 +1,6 @@
 import { findComparisons } from "./compare.ts";
 import { A, EDWARDS_A, EDWARDS_D, meetsOrder, multiplesOf, type Range } from "./curve.ts";
-import { inverse, mod, P } from "./field.ts";
+import { inverse, isSquare, mod, P } from "./field.ts";
 import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf, ratio, scaled } from "./form.ts";
 import { nonsquares } from "./nonsquare.ts";
 import type { Normalized } from "./normalize.ts";
@@ -49,6 +49,8 @@ export class Facts {
   /** Squares X X = Z by the line of X, and by Z. */
   readonly #squares: Product[] = [];
   readonly #rootsOf = new Map<string, Product[]>();
+  /** The squares whose result has one wire, by this wire. */
+  readonly #squaresOf = new Map<number, Product[]>();
   readonly #pending = new Map<string, Pending[]>();
   readonly #edwards = new Map<string, number>();
   /** Points P of order ORDER whose coordinates are wires: units of multiples. */
@@ -61,7 +63,22 @@ export class Facts {
   /** The step that shows that a form is not 0 in any satisfying assignment; undefined if none does. */
   nonzero(form: Form): number | undefined {
     if (isConstant(form)) return form.constant === 0n ? undefined : -1;
-    return this.#nonzero.get(lineOf(form));
+    return this.#nonzero.get(lineOf(form)) ?? this.#rootless(form);
+  }
+
+  /** A square less a number without a root is not 0. */
+  #rootless(form: Form): number | undefined {
+    const [wire] = form.wires;
+    if (wire === undefined || form.wires.length > 1) return undefined;
+    const root = mod(-form.constant * inverse(form.coefficients[0] as bigint));
+    const square = this.#squaresOf.get(wire)?.find(({ result }) => {
+      const number = at(result, root);
+      return number !== 0n && !isSquare(number);
+    });
+    if (square === undefined) return undefined;
+    const fact = this.#add({ rule: "rootless", square, form });
+    this.#addNonzero(form, fact);
+    return fact;
   }
 
   /** Finds the facts that need no curve. They hold over any prime field. */
@@ -133,6 +150,9 @@ export class Facts {
       result: scaled(c, inverse(mod(k * lead * lead))),
     };
     this.#squares.push(product);
+    const [wire, ...others] = product.result.wires;
+    if (wire !== undefined && others.length === 0)
+      this.#squaresOf.set(wire, [...(this.#squaresOf.get(wire) ?? []), product]);
     const key = keyOf(product.result);
     this.#rootsOf.set(key, [...(this.#rootsOf.get(key) ?? []), product]);
   }
@@ -635,7 +655,7 @@ export class Facts {
   }
 }
 
-const at = (form: Form, value: bigint): bigint => form.constant + (form.coefficients[0] ?? 0n) * value;
+const at = (form: Form, value: bigint): bigint => mod(form.constant + (form.coefficients[0] ?? 0n) * value);
 const wireForm = (wire: number): Form => ({ constant: 0n, wires: [wire], coefficients: [1n] });
 const coefficientOf = ({ wires, coefficients }: Form, wire: number): bigint => coefficients[wires.indexOf(wire)] ?? 0n;
 const pointKey = ({ u, v, scale }: Point): string => `${keyOf(u)} ${keyOf(v)} ${scale ?? "-"}`;

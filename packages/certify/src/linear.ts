@@ -1,4 +1,5 @@
 import { inverse, P } from "./field.ts";
+import type { Scaled } from "./steps.ts";
 
 /** A linear equation; only its unknowns matter here. */
 interface Equation {
@@ -79,4 +80,53 @@ function eliminate(block: readonly Equation[]): number[] {
     }
   }
   return pivots.filter(([, row]) => rows[row]?.size === 1).map(([wire]) => wire);
+}
+
+/**
+ * Sums of equations that contain none of the unknowns that `isEliminated` names. `terms` are the constraints with their
+ * factors; only sums of several are returned.
+ */
+export function eliminated(
+  equations: readonly Equation[],
+  isEliminated: (wire: number) => boolean,
+): { terms: Scaled[]; unknowns: Map<number, bigint> }[] {
+  let work = 0;
+  const rows = equations.map(({ by, terms }) => ({ unknowns: new Map(terms), sources: new Map([[by, 1n]]) }));
+  const uses = new Map<number, Set<number>>();
+  for (const [index, { unknowns }] of rows.entries())
+    for (const wire of unknowns.keys())
+      if (isEliminated(wire)) uses.set(wire, (uses.get(wire) ?? new Set()).add(index));
+  const left = new Set(rows.keys());
+  const wires = [...uses.keys()].sort((a, b) => (uses.get(a)?.size ?? 0) - (uses.get(b)?.size ?? 0));
+  for (const wire of wires) {
+    const users = [...(uses.get(wire) ?? [])].filter((index) => left.has(index) && rows[index]?.unknowns.has(wire));
+    users.sort((a, b) => (rows[a]?.unknowns.size ?? 0) - (rows[b]?.unknowns.size ?? 0));
+    const [first, ...others] = users;
+    if (first === undefined) continue;
+    left.delete(first);
+    const pivot = rows[first] as (typeof rows)[number];
+    const factor = inverse(pivot.unknowns.get(wire) as bigint);
+    for (const index of others) {
+      const row = rows[index] as (typeof rows)[number];
+      const scale = P - (((row.unknowns.get(wire) as bigint) * factor) % P);
+      for (const [map, from] of [
+        [row.unknowns, pivot.unknowns],
+        [row.sources, pivot.sources],
+      ] as const)
+        for (const [key, value] of from) {
+          const sum = ((map.get(key) ?? 0n) + scale * value) % P;
+          if (sum === 0n) map.delete(key);
+          else map.set(key, sum);
+        }
+      for (const other of pivot.unknowns.keys()) uses.get(other)?.add(index);
+      work += pivot.unknowns.size + pivot.sources.size;
+      if (work > MAX_WORK) return [];
+    }
+  }
+  return [...left].flatMap((index) => {
+    const { unknowns, sources } = rows[index] as (typeof rows)[number];
+    return unknowns.size === 0 || sources.size < 2
+      ? []
+      : [{ unknowns, terms: [...sources].map(([by, scale]) => ({ by, scale })) }];
+  });
 }

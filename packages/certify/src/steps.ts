@@ -109,7 +109,9 @@ export type Fact =
       e: bigint;
       definitions: readonly { readonly by: number; readonly wire: number }[];
     }
-  | ({ rule: "compare" } & Comparison);
+  | ({ rule: "compare" } & Comparison)
+  /** `form` is a multiple of the square's result minus a number without a root. */
+  | { rule: "rootless"; square: Product; form: Form };
 
 /** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
 export type Determination =
@@ -118,11 +120,40 @@ export type Determination =
       rule: "bits";
       by: number;
       wires: readonly number[];
+      /** Constraints that are added to `by`, so that only bits are left. */
+      more?: readonly Scaled[];
       /** The comparison that bounds the number of the bits; without it, all sums of the bits differ. */
       below?: number;
     }
   | { rule: "one_hot"; by: number; wires: readonly number[]; flags: readonly number[] }
   | { rule: "case"; zero: number; other: number; wire: number }
+  /** Two constraints that are linear in the wire, with factors that are not both 0. */
+  | { rule: "either"; by: readonly [number, number]; wire: number }
+  /** A square root whose bits are at most (P - 1) / 2, or tell whether they are. */
+  | {
+      rule: "root";
+      /** wire wire = something determined. */
+      by: number;
+      wire: number;
+      /** The constraint that gives the wire's bits. */
+      sum: number;
+      /** The comparison that bounds their number; absent if their sum is small enough. */
+      below?: number;
+      /** The comparison with (P - 1) / 2 whose result is determined. */
+      half?: number;
+    }
+  /** Division with remainder. Without `divisor`, it is a constant. */
+  | {
+      rule: "division";
+      by: number;
+      quotient: number;
+      remainder: number;
+      divisor?: number;
+      /** The constraints that give the bits of quotient, remainder and divisor; -1 for a bit. */
+      ranges: readonly number[];
+      /** The constraints that say that the remainder is below the divisor; none if its range does. */
+      less: readonly Scaled[];
+    }
   | { rule: "system"; wires: readonly number[]; by: readonly number[] }
   /** A wire shown to be w or -w that is taken as given, like an input. */
   | { rule: "sign"; wire: number; by: number };

@@ -204,6 +204,8 @@ function premises(fact: Fact): { facts: number[]; constraints: number[] } {
         facts: [fact.first, ...(fact.second < 0 ? [] : [fact.second])],
         constraints: [fact.beta.by, fact.gamma.by, fact.tau.by],
       };
+    case "rootless":
+      return { facts: [], constraints: [fact.square.by] };
     case "compare":
       return { facts: [], constraints: fact.terms.map(({ by }) => by) };
     case "completed":
@@ -224,8 +226,17 @@ function wiresOf(fact: Fact, normalized: Normalized): readonly number[] {
 const constraintsOf = (step: Determination): readonly number[] => {
   if (step.rule === "one_hot") return [step.by, ...step.flags];
   if (step.rule === "case") return [step.zero, step.other];
-  return step.rule === "system" ? step.by : [step.by];
+  if (step.rule === "bits") return [step.by, ...(step.more ?? []).map(({ by }) => by)];
+  if (step.rule === "root") return [step.by, step.sum];
+  if (step.rule === "division")
+    return [step.by, ...step.ranges.filter((by) => by >= 0), ...step.less.map(({ by }) => by)];
+  return step.rule === "system" || step.rule === "either" ? step.by : [step.by];
 };
+
+function wiresDetermined(step: Determination): readonly number[] {
+  if (step.rule === "division") return [step.quotient, step.remainder];
+  return "wires" in step ? step.wires : [step.wire];
+}
 
 /** Constraints that no step rests on: they only refuse assignments. */
 function findAsserting(
@@ -256,8 +267,13 @@ function findAsserting(
   for (const step of determined.steps) {
     for (const constraint of constraintsOf(step)) used[constraint] = 1;
     if (step.rule === "linear") need(step.nonzero);
-    const wires = "wires" in step ? step.wires : [step.wire];
-    if (step.rule === "bits" && step.below !== undefined) need(step.below);
+    const wires = wiresDetermined(step);
+    if (step.rule === "bits" || step.rule === "root") need(step.below ?? -1);
+    if (step.rule === "root") {
+      need(step.half ?? -1);
+      for (const { wires: bits } of normalized.sides(step.sum) ?? [])
+        for (const bit of bits) need(choices.get(bit) ?? -1);
+    }
     if (step.rule === "bits") for (const wire of wires) need(choices.get(wire) as number);
     if (step.rule === "sign") need(choices.get(step.wire) as number);
     for (const wire of wires) known[wire] = 1;

@@ -63,7 +63,17 @@ async function freeWires(text: string): Promise<number> {
 
 describe("certificates of other circuits", function () {
   slow(this, "small circuits are compiled");
-  for (const name of ["division", "hash", "index", "rangeBits", "wide"])
+  for (const name of [
+    "comparison",
+    "division",
+    "hash",
+    "ignored",
+    "index",
+    "modulus",
+    "rangeBits",
+    "squareRoot",
+    "wide",
+  ])
     it(`${name}: refuses the mistake and certifies the circuit without it`, async () => {
       const circuit = BUGS[name] as (typeof BUGS)[string];
       expect(await freeWires(circuit(false))).to.be.above(0);

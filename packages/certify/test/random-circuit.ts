@@ -62,6 +62,33 @@ export function randomCircuit(random: Random): Circuit {
       const flag = (wire: number): Constraint => [{ [wire]: 1n }, { [place]: 1n, 0: unit() }, {}];
       return [flag(one), flag(two), [{}, {}, { [input()]: unit(), [one]: unit(), [two]: unit() }]];
     },
+    // A wire with two linear constraints whose factors are not both 0, or may be.
+    () => {
+      const [wire, place] = [signal(), input()];
+      return range(0, 2).map(
+        (): Constraint => [{ [wire]: unit(), ...form(1, input) }, { [place]: unit(), 0: unit() }, form(1, input)],
+      );
+    },
+    // Two bits whose sum contains another wire, which is a multiple of one.
+    () => {
+      const [low, high, sum] = [any(), any(), any()];
+      return [
+        bit(low),
+        bit(high),
+        [{}, {}, { [sum]: unit(), [low]: unit() }],
+        [{}, {}, { [input()]: unit(), [sum]: unit(), [high]: unit() }],
+      ];
+    },
+    // A square less a number.
+    () => {
+      const [root, result] = [any(), any()];
+      return [square(root, result), [{ [result]: unit(), 0: unit() }, { [signal()]: unit() }, form(1, input)]];
+    },
+    // A square root that is a sum of bits.
+    () => {
+      const [root, low, high] = [any(), any(), any()];
+      return [square(root, input()), bit(low), bit(high), [{}, {}, { [root]: unit(), [low]: unit(), [high]: unit() }]];
+    },
     // Two equations in two wires.
     () => {
       const [first, second] = [signal(), signal()];

@@ -72,6 +72,80 @@ describe("rules of the certificate, each without its premise (control)", () => {
     expect(determined(6, 1, [flag(2, 1n), flag(3, 2n), loose, sum]), "an unknown condition").to.deep.equal([]);
   });
 
+  it("bits: sums that other wires contain", () => {
+    // s = b0 + 2 b1 and in = s + 4 b2, and the same with s squared instead.
+    const bits = [3, 4, 5].map(boolean);
+    const inner = linear({ 2: -1n, 3: 1n, 4: 2n });
+    const outer = (last: bigint) => linear({ 1: -1n, 2: 1n, 5: last });
+    expect(determined(6, 1, [inner, outer(4n), ...bits])).to.deep.equal([2, 3, 4, 5]);
+    expect(determined(6, 1, [inner, outer(3n), ...bits]), "3 + 0 = 0 + 3").to.deep.equal([]);
+    expect(determined(6, 1, [inner, outer(4n), ...bits.slice(1)]), "one wire is not a bit").to.deep.equal([]);
+    const square: Constraint = [{ 2: 1n }, { 2: 1n }, { 1: 1n, 5: -4n }];
+    expect(determined(6, 1, [inner, square, ...bits]), "another wire's square").to.deep.equal([]);
+  });
+
+  it("either: two factors that are not both 0", () => {
+    // Two flags: w (in - 1) = 0 and (w - 1) (in - place) = 0.
+    const flags = (place: bigint): Constraint[] => [
+      [{ 2: 1n }, { 1: 1n, 0: -1n }, {}],
+      [{ 2: 1n, 0: -1n }, { 1: 1n, 0: -place }, {}],
+    ];
+    expect(determined(3, 1, flags(2n))).to.deep.equal([2]);
+    expect(determined(3, 1, flags(1n)), "both factors are 0 for 1").to.deep.equal([]);
+    expect(determined(3, 1, flags(2n).slice(1)), "one constraint").to.deep.equal([]);
+  });
+
+  it("root: a number of few bits, so that its negative has more", () => {
+    const square = (in1: Side = { 1: 1n }): Constraint => [{ 2: 1n }, { 2: 1n }, in1];
+    const number = (count: number) => [
+      linear({ 2: -1n, ...bitsOf(3, count) }),
+      ...Array.from({ length: count }, (_, i) => boolean(3 + i)),
+    ];
+    expect(determined(255, 1, [square(), ...number(252)])).to.have.length(253);
+    expect(determined(256, 1, [square(), ...number(253)]), "more than half the prime").to.deep.equal([]);
+    expect(determined(255, 1, [square(), ...number(252).slice(0, -1)]), "a wire that is not a bit").to.deep.equal([]);
+    expect(determined(256, 1, [square({ 1: 1n, 255: 1n }), ...number(252)]), "an unknown square").to.deep.equal([]);
+  });
+
+  it("rootless: a square less a number without a root is not 0", () => {
+    // (in^2 - n) w = in2, with in^2 from another constraint
+    const square: Constraint = [{ 1: 1n }, { 1: 1n }, { 3: 1n }];
+    const quotient = (n: bigint): Constraint => [{ 3: 1n, 0: -n }, { 4: 1n }, { 2: 1n }];
+    expect(determined(5, 2, [square, quotient(5n)]), "5 generates the field").to.deep.equal([3, 4]);
+    expect(determined(5, 2, [square, quotient(4n)]), "2^2 = 4").to.deep.equal([3]);
+    expect(determined(5, 2, [square, quotient(0n)]), "0^2 = 0").to.deep.equal([3]);
+  });
+
+  it("division: a remainder that is below the divisor, and numbers of few bits", () => {
+    const number = (wire: number, first: number, count: number): Constraint[] => [
+      linear({ [wire]: -1n, ...bitsOf(first, count) }),
+      ...Array.from({ length: count }, (_, i) => boolean(first + i)),
+    ];
+    // in = divisor q + r, where r has 3 bits
+    const constantly = (divisor: bigint, count: number): Constraint[] => [
+      linear({ 1: -1n, 2: divisor, 3: 1n }),
+      ...number(2, 4, count),
+      ...number(3, 4 + count, 3),
+    ];
+    expect(determined(256, 1, constantly(8n, 249))).to.have.length(254);
+    expect(determined(258, 1, constantly(8n, 251)), "more than the prime").to.deep.equal([]);
+    expect(determined(256, 1, constantly(7n, 249)), "a remainder of 7").to.deep.equal([]);
+    expect(determined(256, 1, constantly(8n, 249).slice(0, -1)), "a wire that is not a bit").to.deep.equal([]);
+    // in = in2 q + r, and r - in2 + 8 is a number of 3 bits
+    const generally = (limit: bigint, ...without: number[]): Constraint[] =>
+      [
+        [[{ 3: 1n }, { 2: 1n }, { 1: 1n, 4: -1n }] satisfies Constraint],
+        number(3, 5, 5),
+        number(4, 10, 3),
+        number(2, 13, 3),
+        [linear({ 4: 1n, 2: -1n, 0: limit, 16: -1n, 17: -2n, 18: -4n }), boolean(16), boolean(17), boolean(18)],
+      ].flatMap((part, i) => (without.includes(i) ? [] : part));
+    const first = (constraints: readonly Constraint[]) => determined(19, 2, constraints).filter((wire) => wire < 5);
+    expect(first(generally(8n))).to.deep.equal([3, 4]);
+    expect(first(generally(7n)), "a remainder that may be the divisor").to.deep.equal([]);
+    for (const part of [1, 2, 3, 4]) expect(first(generally(8n, part)), `without part ${part}`).to.deep.equal([]);
+  });
+
   it("case: IsZero's output is determined, its inverse is not", () => {
     const inverse: Constraint = [{ 1: -1n }, { 3: 1n }, { 2: 1n, 0: -1n }];
     const zero: Constraint = [{ 1: 1n }, { 2: 1n }, {}];

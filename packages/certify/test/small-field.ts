@@ -55,7 +55,8 @@ export async function smallFieldRules(curve?: SmallCurve, prime = curve?.p ?? SM
     const { Facts } = await load<typeof import("../src/facts.ts")>("facts");
     const { Determined } = await load<typeof import("../src/determine.ts")>("determine");
     const { replayComparison } = await load<typeof import("../src/replay/compare.ts")>("replay/compare");
-    return { Normalized, Facts, Determined, replayComparison };
+    const { replayDivision } = await load<typeof import("../src/replay/division.ts")>("replay/division");
+    return { Normalized, Facts, Determined, replayComparison, replayDivision };
   } finally {
     hooks.deregister();
   }

@@ -92,6 +92,7 @@ const form: Read = (value) => {
   return read.wires.length === read.coefficients.length ? read : refuse("has a form with another number of terms");
 };
 const product = object({ by: number, left: form, right: form, result: form });
+const scaled = object({ by: number, scale: integer });
 const point = object({ u: form, v: form, scale: optional(number) });
 
 const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = {
@@ -148,8 +149,9 @@ const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = 
     e: integer,
     definitions: list(object({ by: number, wire: number })),
   },
+  rootless: { square: product, form },
   compare: {
-    terms: list(object({ by: number, scale: integer })),
+    terms: list(scaled),
     wires: list(number),
     exponents: list(number),
     bound: integer,
@@ -161,9 +163,19 @@ const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = 
 /** A step `sign` takes a wire as given, which no theorem of these files permits. */
 const STEPS: Readonly<Record<Exclude<Proof["determined"]["steps"][number]["rule"], "sign">, Shape>> = {
   linear: { by: number, wire: number, nonzero: number },
-  bits: { by: number, wires: list(number), below: optional(number) },
+  bits: { by: number, wires: list(number), more: optional(list(scaled)), below: optional(number) },
   one_hot: { by: number, wires: list(number), flags: list(number) },
   case: { zero: number, other: number, wire: number },
+  either: { by: pair(number), wire: number },
+  root: { by: number, wire: number, sum: number, below: optional(number), half: optional(number) },
+  division: {
+    by: number,
+    quotient: number,
+    remainder: number,
+    divisor: optional(number),
+    ranges: list(number),
+    less: list(scaled),
+  },
   system: { wires: list(number), by: list(number) },
 };
 

@@ -5,7 +5,8 @@ import { randomFillSync } from "node:crypto";
 import type { CertificateFile } from "./certificate.ts";
 import { replayComparison } from "./compare.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
-import { inverse, mod, P } from "./field.ts";
+import { replayDivision } from "./division.ts";
+import { inverse, mod, P, power } from "./field.ts";
 import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
@@ -450,6 +451,23 @@ class Replay {
         this.#known.set(index, { ...fact.result, ranges: this.#sumRanges(a, b), doublings: 0 });
         return;
       }
+      case "rootless": {
+        const { square, form } = fact;
+        points.product(square);
+        this.#equals(square.right, at(square.left), "the root");
+        // result = k form + n
+        const [result, values] = [at(square.result), at(form)];
+        const [x, y] = [
+          mod((result[0] as bigint) - (result[1] as bigint)),
+          (values[0] as bigint) - (values[1] as bigint),
+        ];
+        const k = mod(x * inverse(y));
+        const n = mod((result[0] as bigint) - k * (values[0] as bigint));
+        this.#equals(square.result, sum([k, values], [n, one]), "the form and a number");
+        need(power(n, (P - 1n) / 2n) === P - 1n, "the number is a square");
+        this.#shows(index, form);
+        return;
+      }
       case "compare":
         replayComparison(
           fact,
@@ -709,6 +727,40 @@ class Replay {
       need(digits.has(wire) && mod(k * base - unit * (digits.get(wire) as bigint)) === 0n, "other digits");
   }
 
+  /** The wire's bits are at most (P - 1) / 2, or whether they are is determined. Then -w has other bits than w. */
+  #needHalf({ wire, sum, below, half }: Determination & { rule: "root" }, known: ReadonlySet<number>): void {
+    const total = this.#linear(this.#expand(sum));
+    const unit = total?.get(wire);
+    need(total !== undefined && unit !== undefined && !total.has(CONSTANT), "not a sum that is the wire");
+    const scale = inverse(mod(-unit));
+    const weights = new Map([...total].filter(([key]) => key !== wire).map(([bit, k]) => [bit, mod(k * scale)]));
+    need(
+      [...weights.keys()].every((bit) => this.#booleans.has(bit)),
+      "a digit that is not a bit",
+    );
+    const comparison = (index: number) => {
+      const fact = this.#facts[index];
+      need(fact?.rule === "compare", `fact ${index} is not a comparison`);
+      need(
+        fact.wires.length === weights.size &&
+          fact.wires.every((bit, i) => weights.get(bit) === 2n ** BigInt(fact.exponents[i] as number)),
+        "a comparison of another number",
+      );
+      return fact;
+    };
+    const middle = (P - 1n) / 2n;
+    const limit = below === undefined ? undefined : comparison(below);
+    need(limit?.out === undefined, "a bound that depends on a bit");
+    const largest = limit?.bound ?? [...weights.values()].reduce((x, y) => x + y, 0n);
+    if (half === undefined) {
+      need(largest <= middle, "the number may be more than half the prime");
+      return;
+    }
+    const result = comparison(half);
+    need(largest < P && result.bound === middle, "not a comparison with half the prime");
+    need(result.out !== undefined && known.has(result.out), "the result is not determined");
+  }
+
   #determine(known: Set<number>, step: Determination): void {
     const unknownOf = (terms: Terms) => [...terms.keys()].filter((key) => !known.has(key));
     const onlyUnknown = (terms: Terms, wire: number) => unknownOf(terms).every((key) => key === wire);
@@ -746,9 +798,17 @@ class Replay {
         return;
       }
       case "bits": {
-        const [a, b, c] = this.#expand(step.by);
-        const total = this.#linear([a, b, c]) ?? c;
-        if (total === c) need(unknownOf(a).length + unknownOf(b).length === 0, "an unknown wire in a factor");
+        const total: Terms = new Map();
+        for (const { by, scale } of [{ by: step.by, scale: 1n }, ...(step.more ?? [])]) {
+          const [a, b, c] = this.#expand(by);
+          const linear = this.#linear([a, b, c]);
+          if (linear === undefined)
+            need(unknownOf(a).length + unknownOf(b).length === 0, "an unknown wire in a factor");
+          // A linear constraint is A B - C; of another one, only -C has unknown wires.
+          for (const [key, k] of linear ?? c)
+            total.set(key, mod((total.get(key) ?? 0n) + (linear === undefined ? -k : k) * scale));
+        }
+        for (const [key, k] of total) if (k === 0n) total.delete(key);
         const open = unknownOf(total);
         need(
           open.length === step.wires.length && open.every((wire) => step.wires.includes(wire)),
@@ -816,6 +876,38 @@ class Replay {
         known.add(wire);
         return;
       }
+      case "either": {
+        const factors = step.by.map((by) => {
+          const sides = this.#expand(by);
+          need(
+            sides.every((side) => onlyUnknown(side, step.wire)),
+            "another unknown wire",
+          );
+          return factorOf(sides, step.wire);
+        });
+        need(neverBothZero(factors as [Terms, Terms]), "both factors may be 0");
+        known.add(step.wire);
+        return;
+      }
+      case "root": {
+        const [a, b, c] = this.#expand(step.by);
+        const isMultiple = (terms: Terms) => terms.size === 1 && terms.has(step.wire);
+        need(isMultiple(a) && isMultiple(b) && unknownOf(c).length === 0, "not the square of the wire");
+        this.#needHalf(step, known);
+        known.add(step.wire);
+        return;
+      }
+      case "division": {
+        replayDivision(step, {
+          expand: (constraint) => this.#expand(constraint),
+          linear: (constraint) => this.#linear(this.#expand(constraint)),
+          isBit: (wire) => this.#booleans.has(wire),
+          isKnown: (wire) => known.has(wire),
+        });
+        known.add(step.quotient);
+        known.add(step.remainder);
+        return;
+      }
       case "system": {
         const rows = step.by.map((by) => {
           const [a, b, c] = this.#expand(by);
@@ -853,6 +945,26 @@ function distinctSums(coefficients: readonly bigint[]): boolean {
     const totals = sizes.map((_, i) => sizes.slice(0, i).reduce((total, size) => total + size, 0n));
     return sizes.every((size, i) => size > (totals[i] as bigint)) && sizes.reduce((x, y) => x + y, 0n) < P;
   });
+}
+
+/** What multiplies a wire that only one of A and B contains. */
+function factorOf([a, b, c]: readonly [Terms, Terms, Terms], wire: number): Terms {
+  const [inA, inB] = [a.get(wire) ?? 0n, b.get(wire) ?? 0n];
+  need(inA === 0n || inB === 0n, "quadratic in the wire");
+  const factor: Terms = new Map([[CONSTANT, -(c.get(wire) ?? 0n)]]);
+  for (const [key, k] of inA === 0n ? a : b) factor.set(key, (factor.get(key) ?? 0n) + k * (inA === 0n ? inB : inA));
+  return new Map([...factor].map(([key, k]) => [key, mod(k)]));
+}
+
+/** Whether a combination of two forms is a constant that is not 0. */
+function neverBothZero([x, y]: readonly [Terms, Terms]): boolean {
+  const lead = [...x].find(([key, k]) => key !== CONSTANT && k !== 0n)?.[0];
+  if (lead === undefined) return (x.get(CONSTANT) ?? 0n) !== 0n;
+  const [j, k] = [y.get(lead) ?? 0n, x.get(lead) as bigint];
+  const rest = [...new Set([...x.keys(), ...y.keys()])].filter(
+    (key) => mod(j * (x.get(key) ?? 0n) - k * (y.get(key) ?? 0n)) !== 0n,
+  );
+  return rest.length === 1 && rest[0] === CONSTANT;
 }
 
 /** The unknowns that homogeneous equations force to 0: Gauss-Jordan. */
@@ -934,6 +1046,11 @@ function rowOf(sides: Sides, [first, second]: readonly [Values, Values]): Row | 
 
 /** Gives values to unknown wires so that the rows hold, as far as they can. A wire without an equation gets `fallback`. */
 function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallback: () => bigint): void {
+  assign(echelon(rows), all, fallback);
+}
+
+/** Rows from the last to the first; each has a wire that no later one of them contains. */
+function echelon(rows: readonly Row[]): [wire: number, row: Row][] {
   const order: [wire: number, row: Row][] = [];
   const pivots = new Map<number, Row>();
   for (const row of [...rows].sort((x, y) => x.terms.size - y.terms.size)) {
@@ -953,7 +1070,15 @@ function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallbac
     pivots.set(lead, row);
     order.push([lead, row]);
   }
-  for (const [lead, { terms, rest }] of order.reverse()) {
+  return order.reverse();
+}
+
+function assign(
+  order: readonly (readonly [wire: number, row: Row])[],
+  all: readonly [Values, Values],
+  fallback: () => bigint,
+): void {
+  for (const [lead, { terms, rest }] of order) {
     const factor = inverse(terms.get(lead) as bigint);
     for (const wire of terms.keys())
       if (wire !== lead && all[0][wire] === undefined) for (const values of all) values[wire] = fallback();
@@ -966,6 +1091,27 @@ function solveRows(rows: readonly Row[], all: readonly [Values, Values], fallbac
       values[lead] = mod(-total * factor);
     }
   }
+}
+
+/** Removes the leading wires of the earlier rows from each row. */
+function isolate(order: readonly (readonly [wire: number, row: Row])[]): [wire: number, row: Row][] {
+  const leads = new Map<number, Row>();
+  for (const [lead, row] of order) {
+    const [terms, rest] = [new Map(row.terms), [...row.rest] as [bigint, bigint]];
+    for (const [wire, k] of row.terms) {
+      const other = leads.get(wire);
+      if (other === undefined) continue;
+      const scale = mod(k * inverse(other.terms.get(wire) as bigint));
+      for (const [key, value] of other.terms) {
+        const sum = mod((terms.get(key) ?? 0n) - scale * value);
+        if (sum === 0n) terms.delete(key);
+        else terms.set(key, sum);
+      }
+      for (const i of [0, 1] as const) rest[i] = mod(rest[i] - scale * other.rest[i]);
+    }
+    leads.set(lead, { terms, rest });
+  }
+  return [...leads];
 }
 
 /** The only wire of a constraint without a value; undefined if there is none, or more than one. */
@@ -1002,7 +1148,10 @@ function spread(sides: readonly Sides[], wires: number, all: readonly [Values, V
       .map((constraint) => rowOf(constraint, all))
       .filter((row) => row !== undefined && row.terms.size > 0) as Row[];
     if (rows.length === 0) break;
-    solveRows(rows, all, zero);
+    // A value is chosen only if no wire has one: a chosen one may be another than a later constraint gives.
+    const order = echelon(rows);
+    const certain = isolate(order).filter(([, { terms }]) => terms.size === 1);
+    assign(certain.length === 0 ? order.slice(0, 1) : certain, all, zero);
   }
   for (let wire = 0; wire < wires; wire++) if (values[wire] === undefined) for (const at of all) at[wire] = 0n;
 }
