@@ -1,7 +1,7 @@
 // Runs the registry until SIGINT or SIGTERM, or the command in its first argument. main.ts loads it after checking Node's version.
 import { createInterface } from "node:readline";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { createLog, endWith, runProgram, ServerError, withDeployment } from "@sotto/server";
+import { type Command, createLog, endWith, runCommand, runProgram, ServerError, withDeployment } from "@sotto/server";
 import { withDevelopmentDefaults } from "./config/development.ts";
 import { keysFor } from "./config/development-keys.ts";
 import { newKey } from "./config/parse.ts";
@@ -73,26 +73,24 @@ async function eraseNumber(registry: PhoneRegistry): Promise<object> {
   return registry.erase({ phone, client: "administrator" });
 }
 
-const [command = "serve", argument = ""] = process.argv.slice(2);
-const commands: Readonly<Record<string, () => Promise<void>>> = {
-  serve,
-  rotate: () => endWith(() => administer((registry) => registry.rotate())),
-  keys: () => endWith(() => administer((registry) => registry.rotation())),
-  check: () => endWith(() => administer((registry) => registry.check())),
-  accept: () => endWith(() => administer((registry) => registry.check({ accept: true }))),
-  erase: () => endWith(() => administer(eraseNumber)),
-  "new-key": () =>
-    endWith(async () => {
-      if (!/^[a-z0-9-]{1,16}$/.test(argument))
-        throw new ServerError(
-          "INVALID_CONFIG",
-          "a key id must have 1 to 16 characters of a-z, 0-9 and -, for example: new-key 2026-11",
-        );
-      console.log(newKey(argument));
-    }),
-};
-const run = Object.hasOwn(commands, command) ? commands[command]! : undefined;
-if (run === undefined) {
-  console.error(USAGE);
-  process.exitCode = command === "help" || command === "--help" ? 0 : 1;
-} else await run();
+const ended = (action: (...values: string[]) => Promise<void>, takes = 0): Command => ({
+  takes,
+  run: (...values) => endWith(() => action(...values)),
+});
+
+await runCommand(USAGE, {
+  serve: { run: serve },
+  rotate: ended(() => administer((registry) => registry.rotate())),
+  keys: ended(() => administer((registry) => registry.rotation())),
+  check: ended(() => administer((registry) => registry.check())),
+  accept: ended(() => administer((registry) => registry.check({ accept: true }))),
+  erase: ended(() => administer(eraseNumber)),
+  "new-key": ended(async (id = "") => {
+    if (!/^[a-z0-9-]{1,16}$/.test(id))
+      throw new ServerError(
+        "INVALID_CONFIG",
+        "a key id must have 1 to 16 characters of a-z, 0-9 and -, for example: new-key 2026-11",
+      );
+    console.log(newKey(id));
+  }, 1),
+});

@@ -1,6 +1,5 @@
 // Runs the registry as its own server.
 import {
-  type App,
   addressOf,
   CheckResult,
   Closing,
@@ -10,7 +9,7 @@ import {
   healthRoutes,
   httpMetrics,
   listen,
-  metricsRoute,
+  operationRoutes,
   SERVER_ERRORS,
   type ServiceLog,
 } from "@sotto/server";
@@ -97,19 +96,13 @@ async function open(
     errors: { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS },
     openapi: registryOpenApi(basePath),
     cors: { allow: LOOKUP_HEADERS },
-    routes(root) {
-      metricsRoute(root, metrics);
-      healthRoutes(root, health);
-      if (basePath === "") phone.routes(root);
-      else
-        root.register(
-          async (scope) => {
-            healthRoutes(scope as App, health);
-            phone.routes(scope as App);
-          },
-          { prefix: basePath },
-        );
-    },
+    routes: (root) =>
+      operationRoutes(root, {
+        basePath,
+        metrics,
+        health: (scope) => healthRoutes(scope, health),
+        routes: phone.routes,
+      }),
   });
   closing.add(() => app.close());
   const origin = await listen(app, { host, port });

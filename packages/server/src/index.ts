@@ -42,6 +42,7 @@ export {
   type HealthOptions,
   healthRoutes,
   type Need,
+  operationRoutes,
   type Readiness,
   type ReadinessOptions,
 } from "./http/health.ts";
@@ -52,5 +53,5 @@ export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
-export { endWith, type Program, runProgram } from "./ops/program.ts";
+export { type Command, endWith, type Program, runCommand, runProgram } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";

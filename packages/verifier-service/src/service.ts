@@ -3,12 +3,11 @@ import type { AddressInfo } from "node:net";
 import { connectChain } from "@sotto/chain";
 import { lockOf } from "@sotto/prover";
 import {
-  type App,
   Closing,
   clientIds,
   createReadiness,
   listen,
-  metricsRoute,
+  operationRoutes,
   readDeployment,
   type ServiceLog,
 } from "@sotto/server";
@@ -169,20 +168,19 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     config,
     log,
     metrics,
-    routes(root) {
-      metricsRoute(root, metrics.registry);
-      healthAndKeyRoutes(root, operations);
-      const interfaceRoutes = (scope: App) => {
-        if (basePath !== "") healthAndKeyRoutes(scope, operations);
-        deploymentRoute(scope, manifest);
-        artifactRoutes(scope, catalog);
-        paymentRoutes(scope, services, operations.extensions);
-        if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
-        extensions.routes(scope);
-      };
-      if (basePath === "") interfaceRoutes(root);
-      else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
-    },
+    routes: (root) =>
+      operationRoutes(root, {
+        basePath,
+        metrics: metrics.registry,
+        health: (scope) => healthAndKeyRoutes(scope, operations),
+        routes(scope) {
+          deploymentRoute(scope, manifest);
+          artifactRoutes(scope, catalog);
+          paymentRoutes(scope, services, operations.extensions);
+          if (discovery !== undefined) discoveryRoutes(scope, discovery, config.chainId);
+          extensions.routes(scope);
+        },
+      }),
   });
   // Requests that wait for payments are answered when the relayer stops. By then their connections are marked to close.
   app.addHook("preClose", () => relayer.stop());

@@ -1,5 +1,5 @@
 // Runs the curator until SIGINT or SIGTERM, or the command in its first argument. main.ts loads it after checking Node's version.
-import { createLog, endWith, runProgram } from "@sotto/server";
+import { type Command, createLog, endWith, runCommand, runProgram } from "@sotto/server";
 import { readCuratorConfig, withCuratorDefaults } from "./config/config.ts";
 import { startCurator } from "./service.ts";
 import { storeVerdict } from "./verdicts.ts";
@@ -21,16 +21,13 @@ const serve = () =>
     return { says, log, shutdownMs: settings.shutdownMs, close };
   });
 
-const judge = (verdict: "accept" | "refuse", leaf: string) =>
-  endWith(async () => {
-    await storeVerdict(config(), verdict, leaf);
-    console.log(JSON.stringify({ leaf: Number(leaf), verdict }));
-  });
+const judge = (verdict: "accept" | "refuse"): Command => ({
+  takes: 1,
+  run: (leaf) =>
+    endWith(async () => {
+      await storeVerdict(config(), verdict, leaf!);
+      console.log(JSON.stringify({ leaf: Number(leaf), verdict }));
+    }),
+});
 
-const [command = "serve", argument = ""] = process.argv.slice(2);
-if (command === "serve") await serve();
-else if (command === "accept" || command === "refuse") await judge(command, argument);
-else {
-  console.error(USAGE);
-  process.exitCode = command === "help" || command === "--help" ? 0 : 1;
-}
+await runCommand(USAGE, { serve: { run: serve }, accept: judge("accept"), refuse: judge("refuse") });

@@ -51,6 +51,15 @@ describe("the command sotto-curator", function () {
     assert.equal(status, 1);
     assert.match(stderr, /^sotto: INVALID_CONFIG: SOTTO_ORIGIN_NAME must be .*\n$/);
     assert.notInclude(stderr, SECRET.slice(2));
-    assert.match(run("acept", "0").stderr, /sotto-curator \[command\]/);
+    for (const words of [["acept", "0"], ["accept"], ["accept", "0", "1"], ["serve", "--port"], ["constructor"]]) {
+      const refused = run(...words);
+      assert.deepEqual([refused.status, refused.stdout], [1, ""], words.join(" "));
+      assert.match(refused.stderr, /^sotto-curator \[command\]/);
+    }
+    const help = run("--help");
+    assert.deepEqual([help.status, help.stderr], [0, ""]);
+    assert.match(help.stdout, /^sotto-curator \[command\]/);
+    environment["SOTTO_ORIGIN_NAMES"] = "x";
+    assert.include(run().stderr, "SOTTO_ORIGIN_NAMES is not a setting of this program; see docs/origins.md");
   });
 });

@@ -4,9 +4,7 @@ import type { RegistryKey } from "../crypto/keys.ts";
 import { type CountryCode, isCountry } from "../http/numbers.ts";
 import type { Rate } from "../quotas/rate.ts";
 
-const wrong = (expected: string): never => {
-  throw new Error(`must be ${expected}`);
-};
+const { wrong } = parse;
 
 /** `ID:HEX`, comma-separated, the current key first. */
 export const keyRing: Parse<readonly RegistryKey[]> = (text) => {
@@ -45,7 +43,3 @@ export const url: Parse<string> = (text) => {
   const plain = username === "" && password === "" && hash === "";
   return /^https?:$/.test(protocol) && plain ? text : wrong("an https URL without user, password and fragment");
 };
-
-/** At least 32 characters, because it is the key of an HMAC. */
-export const secret: Parse<string> = (text) =>
-  text.length >= 32 && text.length <= 512 ? text : wrong("32 to 512 characters");

@@ -29,10 +29,9 @@ export interface RegistryConfig extends ServerSettings {
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable
  */
 export function readRegistryConfig(environment: Environment): RegistryConfig {
-  const read = readSettings(REGISTRY_SETTINGS, environment);
+  const read = readSettings(REGISTRY_SETTINGS, environment, "docs/phone-registry.md");
   reportMissing(REGISTRY_SETTINGS, read, ["chainId", "pool"]);
   const { values, problems } = read;
-  if (values.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   assertNoProblems(problems);
   const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
   const { chainId, pool, publicUrl } = settings;

@@ -1,8 +1,8 @@
 import { CHAIN_SETTINGS, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
 import { DEFAULT_LIMITS } from "../registry/limits.ts";
-import { country, keyRing, rates, secret, showRates, url } from "./parse.ts";
+import { country, keyRing, rates, showRates, url } from "./parse.ts";
 
-const { integer, list, oneOf, storeUrl, text } = parse;
+const { integer, list, oneOf, sharedSecret, storeUrl, text } = parse;
 const { codes, linkedPercent, tries, lookups, rangeDigits, pendingSeconds, auditSeconds } = DEFAULT_LIMITS;
 
 /** The registry's own settings. A server that mounts the registry has them in addition to its own. */
@@ -43,7 +43,7 @@ export const PHONE_SETTINGS = {
   phoneWebhookUrl: setting("SOTTO_PHONE_WEBHOOK_URL", url, undefined, "https URL that codes are posted to", true),
   phoneWebhookSecret: setting(
     "SOTTO_PHONE_WEBHOOK_SECRET",
-    secret,
+    sharedSecret,
     undefined,
     "key of the HMAC that the webhook checks, at least 32 characters",
     true,

@@ -1,5 +1,10 @@
-import { address, httpUrl, integer, list, text } from "./parse.ts";
+import { address, httpUrl, integer, list, type Parse, text, wrong } from "./parse.ts";
 import { setting } from "./setting.ts";
+
+const nodes: Parse<readonly string[]> = (value) => {
+  const urls = list(httpUrl)(value);
+  return urls.length > 0 ? urls : wrong("the URL of at least one node");
+};
 
 /** Settings of the pool that the server serves, and of its chain's nodes. */
 export const CHAIN_SETTINGS = {
@@ -13,7 +18,7 @@ export const CHAIN_SETTINGS = {
   pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required without a manifest"),
   rpcUrls: setting(
     "SOTTO_RPC_URLS",
-    list(httpUrl),
+    nodes,
     "http://127.0.0.1:8545",
     "JSON-RPC nodes, comma-separated, in order of preference",
     true,

@@ -4,7 +4,8 @@ import { type Address, baseUrl, decodeShieldedAddress, parseAddress, type Shield
 /** Parses one setting. It throws an Error whose message completes a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
 
-const wrong = (expected: string): never => {
+/** Refuses a setting. @param expected completes "VARIABLE must be" */
+export const wrong = (expected: string): never => {
   throw new Error(`must be ${expected}`);
 };
 
@@ -85,6 +86,10 @@ export const basePath: Parse<string> = (value) =>
 /** A private key: 32 bytes as hex with 0x, not zero. */
 export const privateKey: Parse<string> = (value) =>
   /^0x[0-9a-fA-F]{64}$/.test(value) && BigInt(value) > 0n ? value : wrong("32 bytes as hex with 0x");
+
+/** A secret that a server shares with another program: 32 to 512 characters, because it is the key of an HMAC. */
+export const sharedSecret: Parse<string> = (value) =>
+  value.length >= 32 && value.length <= 512 ? value : wrong("32 to 512 characters");
 
 /** An IP address, a network like 10.0.0.0/8, or the name of a well-known network. */
 export const network: Parse<string> = (value) => {

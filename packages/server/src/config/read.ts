@@ -20,8 +20,15 @@ export interface ReadSettings<T extends SettingTable> {
   readonly problems: string[];
 }
 
-/** Reads settings from the environment. It never throws, so that all problems are reported together. */
-export function readSettings<T extends SettingTable>(table: T, environment: Environment): ReadSettings<T> {
+/**
+ * Reads settings from the environment. It never throws, so that all problems are reported together.
+ * @param documentation the page that lists all settings of the program
+ */
+export function readSettings<T extends SettingTable>(
+  table: T,
+  environment: Environment,
+  documentation = "docs/operations.md",
+): ReadSettings<T> {
   const problems: string[] = [];
   const found: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(table)) found[name] = readSetting(setting, environment, problems);
@@ -30,7 +37,7 @@ export function readSettings<T extends SettingTable>(table: T, environment: Envi
   );
   for (const variable of Object.keys(environment))
     if (variable.startsWith("SOTTO_") && !known.has(variable) && !FOREIGN.has(variable))
-      problems.push(`${variable} is not a setting of the service; see docs/operations.md`);
+      problems.push(`${variable} is not a setting of this program; see ${documentation}`);
   return { values: found as SettingValues<T>, problems };
 }
 

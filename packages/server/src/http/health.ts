@@ -1,8 +1,9 @@
 // Liveness (the process answers) and readiness (everything the server depends on works).
 
 import { SottoError } from "@sotto/protocol";
+import type { Registry } from "prom-client";
 import { type TProperties, Type } from "typebox";
-import { UNLIMITED } from "./metrics.ts";
+import { metricsRoute, UNLIMITED } from "./metrics.ts";
 import type { App } from "./types.ts";
 
 /** The state of one dependency. */
@@ -94,6 +95,32 @@ export interface HealthOptions {
 
 const tags = ["health"];
 const Status = Type.Object({ status: Type.String() });
+
+/** What a server answers beside its own routes. */
+export interface OperationRoutes {
+  /** Base path of its own routes, "" for none. */
+  readonly basePath: string;
+  readonly metrics: Registry;
+  /** Defines the routes that are at the root and below the base path. */
+  readonly health: (app: App) => void;
+  /** Defines its own routes. */
+  readonly routes: (app: App) => void;
+}
+
+/** `/metrics` at the root, health at the root and below the base path, and a server's own routes below the base path. */
+export function operationRoutes(root: App, { basePath, metrics, health, routes }: OperationRoutes): void {
+  metricsRoute(root, metrics);
+  health(root);
+  if (basePath === "") routes(root);
+  else
+    root.register(
+      async (scope) => {
+        health(scope as App);
+        routes(scope as App);
+      },
+      { prefix: basePath },
+    );
+}
 
 /** `/healthz`, `/readyz` and `/openapi.json`, both at the root and below the base path. */
 export function healthRoutes(app: App, { readiness, summary, checks }: HealthOptions): void {

@@ -28,6 +28,32 @@ export async function runProgram(start: () => Promise<Program>): Promise<void> {
   });
 }
 
+/** A command of a program. */
+export interface Command {
+  /** Number of its arguments. Default: 0. */
+  readonly takes?: number;
+  /** Runs it with its arguments. */
+  run(...values: string[]): Promise<void>;
+}
+
+/**
+ * Runs the command that the first argument names, by default `serve`. `help` and `--help` print the usage. An unknown command, or another
+ * number of arguments, prints it to standard error, and the program exits with code 1.
+ * @param commands by their names
+ * @param given the arguments. Default: those of the process
+ */
+export async function runCommand(
+  usage: string,
+  commands: Readonly<Record<string, Command>>,
+  [name = "serve", ...values]: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  if (name === "help" || name === "--help") return console.log(usage);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined && values.length === (command.takes ?? 0)) return command.run(...values);
+  console.error(usage);
+  process.exitCode = 1;
+}
+
 /** Runs a command. If it fails, it prints one line `sotto: CODE: message` and exits with code 1. */
 export async function endWith(action: () => Promise<void>): Promise<void> {
   try {

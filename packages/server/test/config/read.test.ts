@@ -23,7 +23,7 @@ describe("settings from the environment", () => {
     reportMissing(TABLE, read, ["size", "key"]);
     expect(read.problems).to.deep.equal([
       'SOTTO_SIZE must be an integer from 1 to 9, got "10"',
-      "SOTTO_SIZES is not a setting of the service; see docs/operations.md",
+      "SOTTO_SIZES is not a setting of this program; see docs/operations.md",
       "SOTTO_KEY is missing: what opens it",
     ]);
     expect(() => assertNoProblems(read.problems))

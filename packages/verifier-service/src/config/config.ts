@@ -71,7 +71,6 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   const { values, problems } = read;
   const settings = pick(values, SETTINGS) as Settings;
   reportMissing(SETTINGS, { values: settings, problems }, ["chainId", "pool", "relayerKey"]);
-  if (settings.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
   const local = allowsDevelopment(environment, settings.chainId);

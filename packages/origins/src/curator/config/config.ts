@@ -95,10 +95,9 @@ export function withCuratorDefaults(environment: Environment): Environment {
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable
  */
 export function readCuratorConfig(environment: Environment): CuratorConfig {
-  const read = readSettings(CURATOR_SETTINGS, environment);
+  const read = readSettings(CURATOR_SETTINGS, environment, "docs/origins.md");
   reportMissing(CURATOR_SETTINGS, read, ["chainId", "pool", "originName", "originKey", "originDelaySeconds"]);
   const { values, problems } = read;
-  if (values.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
   assertNoProblems(problems);
   const settings = values as SettingValues<typeof CURATOR_SETTINGS> & ServerSettings;
   const local = allowsDevelopment(environment, settings.chainId);

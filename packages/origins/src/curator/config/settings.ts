@@ -2,12 +2,7 @@ import { CHAIN_SETTINGS, type Parse, parse, SERVER_SETTINGS, type SettingValues,
 import { SLOT_SECONDS } from "../../core/head.ts";
 import { parseSetName } from "../../core/set.ts";
 
-const { address, httpUrl, integer, list, oneOf, privateKey, storeUrl, text } = parse;
-
-/** A problem of a setting completes a sentence that begins with the variable's name. */
-const wrong = (expected: string): never => {
-  throw new Error(`must be ${expected}`);
-};
+const { address, httpUrl, integer, list, oneOf, privateKey, sharedSecret, storeUrl, text, wrong } = parse;
 
 const setName: Parse<string> = (value) => {
   try {
@@ -16,10 +11,6 @@ const setName: Parse<string> = (value) => {
     return wrong("1 to 32 lower-case letters, digits and hyphens, a letter or digit first");
   }
 };
-
-/** At least 32 characters, because it is the key of an HMAC. */
-const secret: Parse<string> = (value) =>
-  value.length >= 32 && value.length <= 512 ? value : wrong("32 to 512 characters");
 
 /** All settings of a curator. */
 export const CURATOR_SETTINGS = {
@@ -143,7 +134,7 @@ export const CURATOR_SETTINGS = {
   ),
   originWebhookSecret: setting(
     "SOTTO_ORIGIN_WEBHOOK_SECRET",
-    secret,
+    sharedSecret,
     undefined,
     "shared with the webhook, which authenticates the curator with it",
     true,
