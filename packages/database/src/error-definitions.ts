@@ -32,5 +32,9 @@ export const DATABASE_ERRORS = {
     means: "The database has migrations that the program lacks. The message names them.",
     cause: "A newer release ran with this database, or one with an extension that the program does not have.",
   },
+  LEASE_LOST: {
+    means: "Another replica leads now, so this one wrote nothing.",
+    cause: "The process was suspended, or could not reach the database for longer than its lease.",
+  },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
 } satisfies ErrorTable;

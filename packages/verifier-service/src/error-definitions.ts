@@ -202,10 +202,6 @@ export const STORE_ERRORS = {
     means: "The store cannot keep a record. The message names the field.",
     cause: "A program bypasses the service's checks and writes to the store.",
   },
-  LEASE_LOST: {
-    means: "Another replica has become the relayer.",
-    cause: "The process was suspended or could not reach the database for longer than its lease.",
-  },
 } satisfies ErrorTable;
 
 /** Every error that a route of the service can respond with; extensions add theirs. Errors without a status are faults of the service: 500. */

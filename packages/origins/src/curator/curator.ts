@@ -1,13 +1,12 @@
 // A curator without HTTP: follows the chain, judges, signs and publishes.
 import { type ChainSource, PoolFollower } from "@sotto/chain";
-import { holderName, isGone } from "@sotto/database";
+import { DatabaseError, holderName, type Lease } from "@sotto/database";
 import { type Address, hexToBytes, LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
 import type { Registry } from "prom-client";
 import type { OriginClaim } from "../core/claim.ts";
 import type { OriginSet } from "../core/set.ts";
 import { Claims, type ClaimVerifier } from "./claims/claims.ts";
-import { CuratorError } from "./errors.ts";
 import { confirmedChain } from "./follow/confirmed.ts";
 import { curatorSink } from "./follow/sink.ts";
 import type { Judge } from "./judges/judge.ts";
@@ -19,7 +18,7 @@ import { Publisher } from "./publish/publisher.ts";
 import { assertNewest } from "./publish/seen.ts";
 import { type Newest, Replica } from "./set/replica.ts";
 import { SetWriter } from "./set/writer.ts";
-import { CuratorStore, type Lease } from "./store/store.ts";
+import { CuratorStore } from "./store/store.ts";
 
 /** How long a leader may be silent until another replica takes over, ms. */
 const LEASE_MS = 15_000;
@@ -54,6 +53,9 @@ export interface CuratorOptions {
   readonly metrics: Registry;
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
+  /** How often the leader renews its lease, and how long a round asks judges, ms; for tests. */
+  readonly renewMs?: number | undefined;
+  readonly askingMs?: number | undefined;
   /** Called before each file is replaced; for tests. */
   readonly onFile?: ((path: string) => void) | undefined;
   /** Called after each query; for tests. */
@@ -71,6 +73,9 @@ export class Curator {
   readonly #follower: PoolFollower;
   readonly #headSigned: () => void;
   readonly #holder = holderName();
+  /** A round may take longer than the lease: a first one reads the whole chain. */
+  readonly #renewing: NodeJS.Timeout;
+  #renewal: Promise<void> | undefined;
   #lease: Lease | undefined;
   #published: Newest | undefined;
 
@@ -78,6 +83,13 @@ export class Curator {
     const { set, chain, token, deploymentBlock, confirmations, clock = Date.now, log } = options;
     this.#store = store;
     this.#writer = writer;
+    this.#renewing = setInterval(
+      () => {
+        this.#renewal = this.#renew();
+      },
+      options.renewMs ?? LEASE_MS / 3,
+    );
+    this.#renewing.unref();
     const judges = options.judges(store);
     const figures = () => this.#figures();
     const names = judges.map(({ name }) => name);
@@ -86,9 +98,19 @@ export class Curator {
     const { verifier, slotSeconds } = options;
     this.#claims = new Claims({ writer, verifier, metrics });
     const place = { pool: set.pool, token };
-    this.#judging = new Judging({ store, writer, judges, chain, place, metrics, log, clock });
+    this.#judging = new Judging({
+      store,
+      writer,
+      judges,
+      chain,
+      place,
+      metrics,
+      log,
+      clock,
+      askingMs: options.askingMs,
+    });
     const policy = policyOf(set, confirmations, judges, options.description);
-    this.#heads = new Heads({ writer, set, policy, secret: hexToBytes(options.key, 32), slotSeconds, clock });
+    this.#heads = new Heads({ writer, set, policy, secret: hexToBytes(options.key, 32), slotSeconds, log, clock });
     this.#publisher = new Publisher(store, options.folder, options.onFile);
     this.#follower = new PoolFollower({
       chain: confirmedChain(chain, confirmations - 1),
@@ -137,18 +159,22 @@ export class Curator {
 
   /** One round: the leader follows the chain, judges and signs; every replica publishes. @throws SottoError */
   async round(): Promise<void> {
-    const gone = this.#store.kind === "sqlite" ? isGone : () => false;
-    this.#lease = await this.#store.acquire(this.#holder, LEASE_MS, gone);
+    this.#lease = await this.#store.acquire(this.#holder, LEASE_MS);
     try {
       if (this.#lease !== undefined) await this.#lead(this.#lease);
     } catch (error) {
-      if (error instanceof CuratorError && error.code === "ORIGIN_LEADERSHIP_LOST") this.#lease = undefined;
+      if (error instanceof DatabaseError && error.code === "LEASE_LOST") this.#lease = undefined;
       throw error;
     } finally {
       // Also if the chain does not answer: what another replica signed is published.
       await this.#writer.sync();
       await this.#publish();
     }
+  }
+
+  /** A replica that lost the lease notices it at its next write. */
+  async #renew(): Promise<void> {
+    if (this.#lease !== undefined) await this.#store.acquire(this.#holder, LEASE_MS).catch(() => undefined);
   }
 
   async #lead(lease: Lease): Promise<void> {
@@ -184,9 +210,16 @@ export class Curator {
     return { headTime: head?.time, leaves, waiting: waiting.size, entries, leads: this.leads };
   }
 
+  /** Ends a round that runs as soon as it can. */
+  stop(): void {
+    this.#judging.stop();
+  }
+
   /** Ends the work. The caller has ended the rounds. */
   async close(): Promise<void> {
-    this.#judging.stop();
+    this.stop();
+    clearInterval(this.#renewing);
+    await this.#renewal;
     if (this.#lease !== undefined) await this.#store.release(this.#lease).catch(() => undefined);
     await this.#store.close();
   }

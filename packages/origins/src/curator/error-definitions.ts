@@ -35,6 +35,11 @@ export const CURATOR_ERRORS = {
     cause: "The leaf belongs to a payment, its deposit lacks confirmations, or the number has a typo.",
     remedy: "give the `leafIndex` of the deposit's event, once it is confirmed",
   },
+  ORIGIN_JUDGE_FAILED: {
+    means: "A list or the webhook did not answer, or not as it should. Deposits wait, or the last list stays in force.",
+    cause: "The list has moved, is empty or too large, or the webhook's program fails.",
+    remedy: "correct the list or the program; the curator asks again by itself",
+  },
   ORIGIN_STORE_MISMATCH: {
     means: "The curator's database belongs to another set.",
     cause: "The key, the name of the set, the chain or the pool was changed, or the URL names another database.",
@@ -49,10 +54,6 @@ export const CURATOR_ERRORS = {
     means: "The mask root that follows from the curator's database is not the one of its own last head.",
     cause: "Someone changed the database, or only part of it was restored.",
     remedy: "restore a backup of the whole database that is not older than the last head",
-  },
-  ORIGIN_LEADERSHIP_LOST: {
-    means: "Another replica leads now, so this one wrote nothing.",
-    cause: "The process was paused, or it lost its connection to the database for longer than its lease.",
   },
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   CHAIN_UNAVAILABLE: SHARED_ERRORS.CHAIN_UNAVAILABLE,

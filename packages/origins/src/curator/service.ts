@@ -3,7 +3,6 @@ import { ChainError, type ChainSource, connectChain, readPool } from "@sotto/cha
 import { isUnavailable } from "@sotto/database";
 import { assertAllowedOnChain, loadArtifacts } from "@sotto/prover";
 import {
-  type App,
   CheckResult,
   Closing,
   clientIds,
@@ -13,7 +12,7 @@ import {
   healthRoutes,
   httpMetrics,
   listen,
-  metricsRoute,
+  operationRoutes,
   type ServiceLog,
 } from "@sotto/server";
 import { createVerifyEngine } from "@sotto/verifier-service";
@@ -104,10 +103,13 @@ async function open(
   });
   closing.add(() => curator.close());
   const rounds = new Rounds(() => curator.round(), config.pollMs, log);
-  closing.add(() => rounds.stop());
+  closing.add(() => {
+    curator.stop();
+    return rounds.stop();
+  });
   const health: HealthOptions = {
     readiness: createReadiness({
-      needs: { store: () => curator.ping().then(() => undefined), rounds: async () => rounds.check() },
+      needs: { store: () => curator.ping().then(() => undefined), rounds: () => rounds.check() },
       closing: () => closing.begun,
       translate,
       clock,
@@ -123,26 +125,19 @@ async function open(
     translate,
     errors: CURATOR_ROUTE_ERRORS,
     openapi: curatorOpenApi(basePath),
-    routes(root) {
-      const routes = (scope: App): void => {
-        fileRoutes(scope, folder);
-        claimRoute(scope, {
-          claim: (claims, client) => curator.claim(claims, client),
-          clientOf: ({ ip }) => clientOf(ip),
-        });
-      };
-      metricsRoute(root, metrics);
-      healthRoutes(root, health);
-      if (basePath === "") routes(root);
-      else
-        root.register(
-          async (scope) => {
-            healthRoutes(scope as App, health);
-            routes(scope as App);
-          },
-          { prefix: basePath },
-        );
-    },
+    routes: (root) =>
+      operationRoutes(root, {
+        basePath,
+        metrics,
+        health: (scope) => healthRoutes(scope, health),
+        routes(scope) {
+          fileRoutes(scope, folder);
+          claimRoute(scope, {
+            claim: (claims, client) => curator.claim(claims, client),
+            clientOf: ({ ip }) => clientOf(ip),
+          });
+        },
+      }),
   });
   closing.add(() => app.close());
   const origin = await listen(app, config);
@@ -167,7 +162,7 @@ async function readFacts(chain: ChainSource, { set }: CuratorConfig) {
 }
 
 /** Converts errors of database drivers. */
-const translate = (error: unknown): CuratorError | undefined =>
+export const translate = (error: unknown): CuratorError | undefined =>
   isUnavailable(error)
     ? new CuratorError("STORE_UNAVAILABLE", "the curator's database is unavailable; try again", {}, { cause: error })
     : undefined;

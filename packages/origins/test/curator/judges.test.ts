@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import type { ChainSource } from "@sotto/chain";
 import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { createLog } from "@sotto/server";
@@ -15,7 +16,7 @@ import { Wallet as Account } from "ethers";
 import { Registry } from "prom-client";
 import { confirmedChain } from "../../src/curator/follow/confirmed.ts";
 import { delayJudge } from "../../src/curator/judges/delay.ts";
-import { ACCEPT, type Deposit, type Judge, type Verdict } from "../../src/curator/judges/judge.ts";
+import { ACCEPT, type Deposit, type Judge, type Verdict, type Watcher } from "../../src/curator/judges/judge.ts";
 import { listJudge, parseList } from "../../src/curator/judges/list.ts";
 import { oracleJudge } from "../../src/curator/judges/oracle.ts";
 import { personJudge } from "../../src/curator/judges/person.ts";
@@ -33,10 +34,19 @@ describe("the judges of a curator", function () {
   let wallet: Wallet;
   let folder: string;
   const servers: Server[] = [];
-  /** Lists that could not be read. */
-  let warnings = 0;
+  const log = createLog("silent");
+  /** Why lists could not be read. */
+  let failures: unknown[];
+  let changes: number;
+  const watcher: Watcher = {
+    changed() {
+      changes += 1;
+    },
+    failed: (error) => void failures.push(error),
+  };
 
   beforeEach(async () => {
+    [failures, changes] = [[], 0];
     world = new CuratorWorld();
     wallet = await world.wallet();
     ({ folder } = world.curatorOptions());
@@ -60,12 +70,9 @@ describe("the judges of a curator", function () {
   const list = (kind: "deny" | "allow", text: string, everyMs = 20): [Judge, (text: string) => void] => {
     const source = join(world.folder, `${kind}.txt`);
     writeFileSync(source, text);
-    const warn = () => {
-      warnings += 1;
-    };
-    const log = { info: () => undefined, warn };
     return [listJudge({ kind, source, everyMs, log, clock: world.now }), (changed) => writeFileSync(source, changed)];
   };
+  const ask = (judge: Judge, one: Deposit) => judge.judge(one, new AbortController().signal);
 
   it("judge the account whose tokens moved, not the sender of the transaction", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
@@ -175,17 +182,14 @@ describe("the judges of a curator", function () {
 
     it("of allowed accounts refuses all others, and keeps the last one if it becomes empty or malformed", async () => {
       const [judge, change] = list("allow", `${ALICE.toUpperCase().replace("0X", "0x")}\n`);
-      let changes = 0;
-      await judge.start?.(() => {
-        changes += 1;
-      });
-      assert.deepEqual(await judge.judge(deposit(0)), { verdict: "accept" });
-      assert.deepEqual(await judge.judge(deposit(1, BOB)), { verdict: "refuse" });
+      await judge.start?.(watcher);
+      assert.deepEqual(await ask(judge, deposit(0)), { verdict: "accept" });
+      assert.deepEqual(await ask(judge, deposit(1, BOB)), { verdict: "refuse" });
       for (const text of ["", "# none\n", "0x12\n"]) {
         change(text);
         // The first one may be about the text before.
-        const read = warnings + 2;
-        await eventually(async () => warnings >= read);
+        const read = failures.length + 2;
+        await eventually(async () => failures.length >= read);
         assert.isFalse(judge.refuses?.({ leaf: 0, depositor: ALICE }), text);
       }
       assert.equal(changes, 1);
@@ -198,10 +202,48 @@ describe("the judges of a curator", function () {
     it("that was never read has deposits wait", async () => {
       const source = join(world.folder, "missing.txt");
       const judge = listJudge({ kind: "deny", source, everyMs: 1_000, log: createLog("silent"), clock: world.now });
-      await judge.start?.(() => undefined);
-      assert.equal((await judge.judge(deposit(0))).verdict, "wait");
+      await judge.start?.(watcher);
+      assert.equal((await ask(judge, deposit(0))).verdict, "wait");
       assert.isFalse(judge.refuses?.({ leaf: 0, depositor: ALICE }));
       judge.stop?.();
+    });
+
+    it("that is too large, empty or redirected cannot be read, and the operator learns why", async () => {
+      const large = join(world.folder, "large.txt");
+      writeFileSync(large, "");
+      truncateSync(large, 49 * 2 ** 20);
+      const moved = createServer((_request, response) => response.writeHead(302, { location: "/list" }).end());
+      servers.push(moved);
+      const sources: [string, RegExp][] = [
+        [large, /51380224 bytes, at most 50331648 are allowed/],
+        [await serve(async () => "x".repeat(49 * 2 ** 20)), /more than 50331648 bytes/],
+        [await serve(async () => ALICE, 500), /status 500, expected 200/],
+        [await listening(moved), /status 302, expected 200/],
+      ];
+      for (const [source, why] of sources) {
+        const judge = listJudge({ kind: "deny", source, everyMs: 60_000, log, clock: world.now });
+        await judge.start?.(watcher);
+        assert.match((failures.at(-1) as Error).message, why);
+        assert.equal((await ask(judge, deposit(0))).verdict, "wait");
+        judge.stop?.();
+      }
+    });
+
+    it("of many addresses does not keep the curator from its other work", async () => {
+      let turns = 0;
+      let ended = false;
+      const counting = (async () => {
+        while (!ended) {
+          turns += 1;
+          await setImmediate();
+        }
+      })();
+      const addresses = Array.from({ length: 20_000 }, (_, i) => `0x${String(i).padStart(40, "0")}`);
+      const { size } = await parseList(addresses.join("\n"));
+      ended = true;
+      await counting;
+      assert.equal(size, 20_000);
+      assert.isAbove(turns, 20);
     });
 
     it("is read from a URL, with comments and empty lines left out", async () => {
@@ -213,9 +255,9 @@ describe("the judges of a curator", function () {
         log: createLog("silent"),
         clock: world.now,
       });
-      await judge.start?.(() => undefined);
-      assert.deepEqual(await judge.judge(deposit(0)), { verdict: "refuse" });
-      assert.deepEqual(await judge.judge(deposit(0, BOB)), { verdict: "accept" });
+      await judge.start?.(watcher);
+      assert.deepEqual(await ask(judge, deposit(0)), { verdict: "refuse" });
+      assert.deepEqual(await ask(judge, deposit(0, BOB)), { verdict: "accept" });
       assert.notInclude(JSON.stringify(judge.parameters), "/secret");
       judge.stop?.();
       await expectRejected("INVALID_ADDRESS", async () => parseList("nobody"));
@@ -226,10 +268,10 @@ describe("the judges of a curator", function () {
     const { useNode: _, ...node } = confirmedChain(world.chain, 0);
     const chain = (result: string): ChainSource => ({ ...node, call: async () => result });
     const word = (bit: number) => `0x${String(bit).padStart(64, "0")}`;
-    assert.deepEqual(await oracleJudge(chain(word(0)), BOB).judge(deposit(0)), { verdict: "accept" });
-    assert.deepEqual(await oracleJudge(chain(word(1)), BOB).judge(deposit(0)), { verdict: "refuse" });
+    assert.deepEqual(await ask(oracleJudge(chain(word(0)), BOB), deposit(0)), { verdict: "accept" });
+    assert.deepEqual(await ask(oracleJudge(chain(word(1)), BOB), deposit(0)), { verdict: "refuse" });
     for (const result of ["0x", word(2), `${word(0)}00`])
-      await expectRejected("NODE_INCONSISTENT", () => oracleJudge(chain(result), BOB).judge(deposit(0)));
+      await expectRejected("NODE_INCONSISTENT", () => ask(oracleJudge(chain(result), BOB), deposit(0)));
   });
 
   it("of the kind delay accept only after the time, and have a refusal in between count", async () => {
@@ -282,7 +324,7 @@ describe("the judges of a curator", function () {
         got.push({ body, headers });
         return JSON.stringify({ verdict: verdicts[got.length - 1] });
       });
-      for (const verdict of verdicts) assert.equal((await judge(url).judge(deposit(3))).verdict, verdict);
+      for (const verdict of verdicts) assert.equal((await ask(judge(url), deposit(3))).verdict, verdict);
       const [{ body, headers }] = got as [{ body: string; headers: Record<string, unknown> }];
       assert.deepInclude(JSON.parse(body), { leaf: 3, amount: "5000", depositor: ALICE });
       const timestamp = String(headers["x-sotto-timestamp"]);
@@ -293,8 +335,13 @@ describe("the judges of a curator", function () {
 
     it("that times out, fails or answers something else has the deposit wait", async () => {
       const waits: Verdict = { verdict: "wait", again: world.now() + 7_000 };
+      const failed = async (one: Judge): Promise<Verdict> => {
+        const { error, ...verdict } = (await ask(one, deposit(0))) as Verdict & { readonly error?: unknown };
+        assert.instanceOf(error, Error);
+        return verdict;
+      };
       const silent = await serve(() => new Promise<never>(() => undefined));
-      assert.deepEqual(await judge(silent, 100).judge(deposit(0)), waits);
+      assert.deepEqual(await failed(judge(silent, 100)), waits);
       for (const answer of [
         "",
         "accept",
@@ -304,11 +351,11 @@ describe("the judges of a curator", function () {
         `"${"x".repeat(10_000)}"`,
       ]) {
         const url = await serve(async () => answer);
-        assert.deepEqual(await judge(url).judge(deposit(0)), waits, answer.slice(0, 40));
+        assert.deepEqual(await failed(judge(url)), waits, answer.slice(0, 40));
       }
       const failing = await serve(async () => '{"verdict":"accept"}', 500);
-      assert.deepEqual(await judge(failing).judge(deposit(0)), waits);
-      assert.deepEqual(await judge("http://127.0.0.1:1/").judge(deposit(0)), waits);
+      assert.deepEqual(await failed(judge(failing)), waits);
+      assert.deepEqual(await failed(judge("http://127.0.0.1:1/")), waits);
     });
   });
 
@@ -322,6 +369,10 @@ describe("the judges of a curator", function () {
       response.writeHead(status).end(await answer(body, request.headers));
     });
     servers.push(server);
+    return listening(server);
+  }
+
+  async function listening(server: Server): Promise<string> {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`;
   }

@@ -1,6 +1,4 @@
 // A payment whose transaction a reorganization moves into another block: its nullifier is on chain twice, for those who saw both.
-import { join } from "node:path";
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
@@ -9,12 +7,11 @@ import { URL as RESOURCE } from "../../../wallet/test/support/world.ts";
 import type { Curator } from "../../src/curator/curator.ts";
 import { logPackPath } from "../../src/index.ts";
 import { Origins } from "../../src/wallet.ts";
+import { originProver, verifier } from "../support/artifacts.ts";
 import { curatorFetch } from "../support/curator-fetch.ts";
-import { ALICE, BOB, CuratorWorld, originProver, SET, testJudge } from "../support/curator-world.ts";
+import { ALICE, BOB, CuratorWorld, SET, testJudge } from "../support/curator-world.ts";
 import { audit, linesOf, membersOf } from "../support/published.ts";
 
-const BUILD = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
-const verifier = createVerifier({ artifacts: await loadArtifacts({ folder: BUILD }) });
 const CURATOR = "https://curator.example/clean";
 
 describe("a payment that a reorganization moves into another block", function () {

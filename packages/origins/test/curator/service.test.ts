@@ -1,5 +1,5 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
 import { createLog, SERVER_ERRORS, statusOf } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -13,10 +13,10 @@ import type { Wallet } from "@sotto/wallet";
 import { assert } from "chai";
 import { CURATOR_ERRORS, type RunningCurator, readCuratorConfig, startCurator } from "../../src/curator.ts";
 import { encodeClaim, logPackPath, MAX_CLAIMS, type OriginClaim } from "../../src/index.ts";
-import { ALICE, CuratorWorld, claimOf, originProver, SECRET, SET } from "../support/curator-world.ts";
+import { BUILD, originProver, verifier } from "../support/artifacts.ts";
+import { ALICE, CuratorWorld, claimOf, SECRET, SET } from "../support/curator-world.ts";
 import { audit, linesOf, membersOf, newestHead } from "../support/published.ts";
 
-const BUILD = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 const REQUESTS = fuzzSize(1_000, 20_000);
 
 describe("a curator's server", function () {
@@ -150,7 +150,6 @@ describe("a curator's server", function () {
     world.nextSlot();
     await headWith(8);
     assert.deepEqual(membersOf(folder), [0, 1, 2, 3, 4]);
-    const verifier = createVerifier({ artifacts: await loadArtifacts({ folder: BUILD }) });
     const report = await audit(world, folder, SET, (claim) => verifyOrigin(verifier, claim));
     assert.deepEqual([report.contradictions, report.claims], [[], 4]);
   });
@@ -180,6 +179,9 @@ describe("a curator's server", function () {
       "leaves/0",
     ];
     for (const path of missing) assert.oneOf((await fetch(`${curator.url}/${path}`)).status, [404, 405], path);
+    // Not as if the curator had no such file.
+    mkdirSync(join(folder, "heads", "2.jsonl"));
+    assert.equal((await fetch(`${curator.url}/heads/2.jsonl`)).status, 500);
   });
 
   it("is ready once a round succeeded, and shows metrics", async () => {

@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { prepareOrigin } from "@sotto/protocol";
-import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
 import { POOL } from "@sotto/test-chain/pool";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
@@ -15,9 +13,9 @@ import {
   type OriginSet,
   type SignedHead,
 } from "../../src/index.ts";
+import { originProver, verifier } from "../support/artifacts.ts";
 import { MemoryCurator } from "../support/memory-curator.ts";
 
-const BUILD = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 const RECIPIENT = `0x${"cd".repeat(20)}`;
 
 describe("evidence of a withdrawal", function () {
@@ -25,7 +23,6 @@ describe("evidence of a withdrawal", function () {
   let world: World;
   let curator: MemoryCurator;
   let wallet: Wallet;
-  let verifier: Verifier;
   let set: OriginSet;
   let evidence: OriginEvidence;
 
@@ -37,15 +34,9 @@ describe("evidence of a withdrawal", function () {
   }
 
   before(async () => {
-    const artifacts = await loadArtifacts({ folder: BUILD });
-    verifier = createVerifier({ artifacts });
     world = new World();
-    const prover = createProver(artifacts);
-    // The proofs of payments and withdrawals are made up in this world.
-    const prove: Prover["prove"] = (circuit, input, options) =>
-      circuit === "origin" ? prover.prove(circuit, input, options) : world.prover.prove(circuit, input);
     curator = new MemoryCurator({ chain: world.chain, pool: POOL });
-    wallet = await world.funded([5_000n, 6_000n], { prover: { artifacts: world.prover.artifacts, prove } });
+    wallet = await world.funded([5_000n, 6_000n], { prover: originProver(world) });
     set = { chainId: 31337, pool: POOL, curator: curator.curator, name: "clean" } as OriginSet;
     const head = await curator.acceptNew();
     const notes = wallet.notes();

@@ -1,6 +1,5 @@
 // What a paywall makes of the origins that payers show, with real proofs. test/origins has the paywall itself.
 
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import type { AttachmentCore, OpenAttachment, PaidProof, PaywallEvent } from "@sotto/resource-server";
 import { POOL } from "@sotto/test-chain/pool";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -11,10 +10,9 @@ import type { Wallet } from "@sotto/wallet";
 import { expect } from "chai";
 import { encodeOriginHeader, MAX_ORIGIN_HEADER_LENGTH, type OriginClaim } from "../../src/index.ts";
 import { type OriginsOptions, origins, type ShownSet } from "../../src/server.ts";
+import { verifier } from "../support/artifacts.ts";
 import { CURATOR, Payers } from "../support/payer.ts";
 
-const artifacts = await loadArtifacts({ folder: new URL("../../../../circuits/build", import.meta.url).pathname });
-const verifier = createVerifier({ artifacts });
 const HOUR_MS = 3_600_000;
 
 describe("origins at a resource server", function () {

@@ -1,15 +1,12 @@
 // A merchant that asks for the origin of each payment, with the attachment that paywalls use.
 import { PAYMENT_SIGNAL, parseProofHeader } from "@sotto/protocol";
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import type { AttachmentCore, OpenAttachment, PaidProof, PaywallEvent } from "@sotto/resource-server";
 import { eventually } from "@sotto/test-kit/eventually";
 import { Merchant, newIdentity, type Seen } from "../../../client/test/support/merchant.ts";
 import { headPackPath } from "../../src/index.ts";
 import { origins, type ShownSet } from "../../src/server.ts";
+import { verifier } from "./artifacts.ts";
 import { CURATOR, type Payers } from "./payer.ts";
-
-const artifacts = await loadArtifacts({ folder: new URL("../../../../circuits/build", import.meta.url).pathname });
-const verifier = createVerifier({ artifacts });
 
 /** Checks a proof of origin as a paywall and a service do: what is not a proof is not valid. */
 export const verifyShown: AttachmentCore["verify"] = (...statement) => verifier.verify(...statement).catch(() => false);

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { poolViews } from "@sotto/chain";
 import { settleCall } from "@sotto/chain/ethers";
 import { type Address, PAYMENT_SIGNAL, paymentContext, prepareOrigin } from "@sotto/protocol";
-import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { createLog } from "@sotto/server";
 import { POOL } from "@sotto/test-chain/pool";
 import { TOKEN } from "@sotto/test-chain/token";
@@ -13,8 +12,6 @@ import { World } from "../../../wallet/test/support/world.ts";
 import { Curator, type CuratorOptions } from "../../src/curator/curator.ts";
 import type { Judge } from "../../src/curator/judges/judge.ts";
 import { curatorOf, MaskTree, type OriginClaim, type OriginSet } from "../../src/index.ts";
-
-const BUILD = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 
 export const SECRET = `0x${"11".repeat(32)}`;
 export const SET: OriginSet = {
@@ -115,25 +112,6 @@ export class CuratorWorld extends World {
   async close(): Promise<void> {
     for (const curator of this.#curators.splice(0)) await curator.close().catch(() => undefined);
   }
-}
-
-let artifacts: ReturnType<typeof loadArtifacts> | undefined;
-
-/** A prover whose proofs of origin are real; those of payments are made up, as the chain in memory accepts them. */
-export async function originProver(
-  world: World,
-): Promise<Pick<Prover, "prove"> & { artifacts: World["prover"]["artifacts"] }> {
-  artifacts ??= loadArtifacts({ folder: BUILD });
-  const real = createProver(await artifacts);
-  const prove: Prover["prove"] = (circuit, input, options) =>
-    circuit === "origin" ? real.prove(circuit, input, options) : world.prover.prove(circuit, input);
-  return { artifacts: world.prover.artifacts, prove };
-}
-
-/** The verification key of the circuit origin, in snarkjs's format. */
-export async function originKey(): Promise<unknown> {
-  artifacts ??= loadArtifacts({ folder: BUILD });
-  return JSON.parse(Buffer.from(await (await artifacts).bytes("origin", "vkey")).toString("utf8"));
 }
 
 /** A claim for a note in a set that has exactly these members. */

@@ -1,18 +1,12 @@
 // A payer whose wallet follows a curator. Payments, deposits and merges are those of the chain in memory; origins have real proofs.
-import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
 import { verifyOrigin } from "@sotto/prover/origin";
 import { POOL } from "@sotto/test-chain/pool";
 import { MemoryStore, type Store, type Wallet, type WalletOptions } from "@sotto/wallet";
 import { OracleProver } from "../../../wallet/test/support/oracle-prover.ts";
 import { URL as RESOURCE, World } from "../../../wallet/test/support/world.ts";
 import { Origins, type OriginsOptions } from "../../src/wallet.ts";
+import { realProver, verifier } from "./artifacts.ts";
 import { MemoryCurator, type MemoryCuratorOptions } from "./memory-curator.ts";
-
-const BUILD = new URL("../../../../circuits/build", import.meta.url).pathname;
-const artifacts = await loadArtifacts({ folder: BUILD });
-const real = createProver(artifacts);
-const verifier = createVerifier({ artifacts });
-after(() => real.close());
 
 /** Proves origins, and makes up the proofs of payments. */
 class OriginProver extends OracleProver {
@@ -20,7 +14,7 @@ class OriginProver extends OracleProver {
     if (circuit !== "origin") return super.prove(circuit, input);
     this.asked.push(circuit);
     await this.before(circuit);
-    return real.prove(circuit, input);
+    return realProver.prove(circuit, input);
   }
 }
 

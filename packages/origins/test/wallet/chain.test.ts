@@ -1,14 +1,13 @@
 // Money that came through many hands can still show where it comes from.
 import { decodeEvent } from "@sotto/chain";
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { POOL } from "@sotto/test-chain/pool";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { assertEvidence, verifyClaim } from "../../src/evidence.ts";
 import { auditSet, encodeEvidence, type OriginSet } from "../../src/index.ts";
+import { verifier } from "../support/artifacts.ts";
 import { Payers } from "../support/payer.ts";
 
-const BUILD = new URL("../../../../circuits/build", import.meta.url).pathname;
 const RECIPIENT = `0x${"cc".repeat(20)}`;
 const [PAYMENTS, MERGES_BEFORE] = [20, [6, 12, 18]] as const;
 
@@ -46,7 +45,6 @@ describe("a chain of payments and merges between three wallets", function () {
     const { logs } = world.withdraw(await wallets[holder]!.exit({ recipient: RECIPIENT }));
     await round();
 
-    const verifier = createVerifier({ artifacts: await loadArtifacts({ folder: BUILD }) });
     const set: OriginSet = { chainId: 31337, pool: POOL as OriginSet["pool"], ...payers.set };
     const transaction = logs[0]!.transactionHash as `0x${string}`;
     const evidence = encodeEvidence(await followers[holder]!.evidence(payers.set, transaction));

@@ -1,4 +1,3 @@
-import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
@@ -6,9 +5,9 @@ import { assert } from "chai";
 import { assertEvidence } from "../../src/evidence.ts";
 import { encodeEvidence, type OriginSet } from "../../src/index.ts";
 import type { Origins } from "../../src/wallet.ts";
+import { verifier } from "../support/artifacts.ts";
 import { CURATOR, Payers } from "../support/payer.ts";
 
-const BUILD = new URL("../../../../circuits/build", import.meta.url).pathname;
 const RECIPIENT = `0x${"cc".repeat(20)}`;
 
 describe("evidence that a wallet makes", function () {
@@ -34,7 +33,6 @@ describe("evidence that a wallet makes", function () {
   }
   const setOf = (): OriginSet => ({ chainId: 31337, pool: payers.world.pool.address as `0x${string}`, ...payers.set });
   const check = async (text: string) => {
-    const verifier = createVerifier({ artifacts: await loadArtifacts({ folder: BUILD }) });
     return assertEvidence(text, { set: setOf(), verifier, chain: payers.world.chain });
   };
 

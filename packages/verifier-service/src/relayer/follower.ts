@@ -34,7 +34,7 @@ export class Follower {
     });
   }
 
-  /** Reads up to the newest block. @throws like `PoolFollower.catchUp`; StoreError LEASE_LOST */
+  /** Reads up to the newest block. @throws like `PoolFollower.catchUp`; DatabaseError LEASE_LOST */
   catchUp(lease: Lease): Promise<CaughtUp<Head>> {
     return this.#follower.catchUp(this.#sink(lease));
   }

@@ -1,6 +1,6 @@
 import type { Head } from "@sotto/chain";
-import { holderName, isGone } from "@sotto/database";
-import { isUnavailable, type Lease, type Operation, type QueuePosition, StoreError } from "../store/index.ts";
+import { holderName } from "@sotto/database";
+import { DatabaseError, isUnavailable, type Lease, type Operation, type QueuePosition } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -136,7 +136,7 @@ export class RelayerLoop implements Relayer {
 
   #failed(error: unknown): false {
     const { log, metrics } = this.#context;
-    if (error instanceof StoreError && error.code === "LEASE_LOST") this.#lease = undefined;
+    if (error instanceof DatabaseError && error.code === "LEASE_LOST") this.#lease = undefined;
     this.#error = isUnavailable(error) ? "STORE_UNAVAILABLE" : codeOf(error);
     metrics.count("relayer_errors_total", 1, { code: this.#error });
     log.error({ code: this.#error, err: error }, "a round of the relayer failed; the next one tries again");
@@ -146,8 +146,7 @@ export class RelayerLoop implements Relayer {
   /** @returns whether something was sent */
   async #round(): Promise<boolean> {
     const { store, config, metrics } = this.#context;
-    const gone = store.kind === "sqlite" ? isGone : undefined;
-    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl, gone);
+    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl);
     metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
     if (this.#lease === undefined) return false;
     const { follower, resolver, tracker, dispatcher, appender } = this.#parts;

@@ -1,6 +1,6 @@
+import { type Lease, leasesIn } from "@sotto/database";
 import { type DatabaseOptions, open } from "./database.ts";
 import { dayOf, gasSpent } from "./gas.ts";
-import { fenced, type Lease, leaseRepository } from "./leases.ts";
 import { ledgerReads, ledgerWrites } from "./ledger.ts";
 import { listingRepository } from "./listings.ts";
 import { operationWrites } from "./operation-writes.ts";
@@ -11,11 +11,10 @@ import { reservationRepository } from "./reservations.ts";
 import { retireTexts } from "./retire.ts";
 import { commitments, lastRound, roundWrites } from "./rounds.ts";
 
-export { isUnavailable } from "@sotto/database";
+export { DatabaseError, isUnavailable, type Lease } from "@sotto/database";
 export type { DatabaseOptions } from "./database.ts";
 export { StoreError } from "./errors.ts";
 export { dayOf } from "./gas.ts";
-export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
 export type { DueListing, ListingKey } from "./listings.ts";
 export type { QueuePosition } from "./open-operations.ts";
@@ -48,6 +47,7 @@ export interface StoreOptions extends DatabaseOptions {
 export async function openStore({ clock = Date.now, ...options }: StoreOptions) {
   const database = await open(options);
   const { db } = database;
+  const leases = leasesIn(database, "leases");
   return {
     kind: database.kind,
     /** The database itself, for extensions. */
@@ -55,7 +55,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     reservations: reservationRepository(database, clock),
     operations: operationRepository(database, clock),
     quotas: quotaRepository(database, clock),
-    leases: leaseRepository(database),
+    leases,
     listings: listingRepository(database),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
@@ -66,9 +66,9 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     /** Wei that the relayer spent today (UTC), with the maximum cost of transactions that are not mined. */
     gasToday: () => gasSpent(db, dayOf(clock())),
 
-    /** Writes that only the leading relayer may make, all in one transaction. @throws StoreError LEASE_LOST */
+    /** Writes that only the leading relayer may make, all in one transaction. @throws DatabaseError LEASE_LOST */
     asRelayer<T>(lease: Lease, action: (writes: RelayerWrites) => Promise<T>): Promise<T> {
-      return fenced(database, lease, (transaction) =>
+      return leases.fenced(lease, (transaction) =>
         action({
           outbox: outboxWrites(transaction, clock),
           operations: operationWrites(transaction, clock),

@@ -1,4 +1,5 @@
 // The tables. Times are milliseconds since the Unix epoch, amounts and field elements decimal text, hashes hex with 0x.
+import type { LeaseTable } from "@sotto/database";
 import { type Generated, type Insertable, type Kysely, type Selectable, sql } from "kysely";
 
 export type OperationKind = "payment" | "deposit" | "withdrawal";
@@ -111,14 +112,6 @@ export interface AttemptTable {
   created_at: number;
   /** When a node last accepted it; null before. */
   sent_at: number | null;
-}
-
-export interface LeaseTable {
-  name: string;
-  holder: string;
-  /** Grows with each new holder. Writes of older holders are refused. */
-  token: number;
-  expires_at: number;
 }
 
 /** The newest blocks that were read, used to detect reorganizations. */

@@ -1,6 +1,7 @@
 import type { PageSink, PoolPage } from "@sotto/chain";
+import type { Lease } from "@sotto/database";
 import type { Db, Row } from "../store/schema.ts";
-import { type CuratorStore, inChunks, type Lease, nextGeneration } from "../store/store.ts";
+import { type CuratorStore, inChunks, nextGeneration } from "../store/store.ts";
 
 /** Blocks that are kept to find where a reorganization began. */
 const MAX_ANCHORS = 256;

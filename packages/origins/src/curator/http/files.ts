@@ -91,8 +91,11 @@ export function fileRoutes(app: App, folder: string): void {
 const notFound = () => new ServerError("NOT_FOUND", "no file has this name; head.json names the newest ones");
 
 async function send(request: FastifyRequest, reply: FastifyReply, path: string, type: string, caching: string) {
-  const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined) throw notFound();
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    // Readers take a 404 for the curator's word: a disk that fails is another answer.
+    if (error.code === "ENOENT") throw notFound();
+    throw error;
+  });
   const etag = `"${createHash("sha256").update(bytes).digest("hex")}"`;
   reply.header("etag", etag).header("cache-control", caching);
   const known = request.headers["if-none-match"];

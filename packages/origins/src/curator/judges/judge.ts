@@ -22,7 +22,17 @@ export type Verdict =
       readonly verdict: "wait";
       /** When to ask again, ms; Infinity: once the judge calls `changed`. */
       readonly again: number;
+      /** Why it does not know, if it should: it is logged and counted. */
+      readonly error?: unknown;
     };
+
+/** What a judge that watches something tells. */
+export interface Watcher {
+  /** What it judges by changed: accepted deposits are compared with it. */
+  changed(): void;
+  /** What it judges by could not be read. */
+  failed(error: unknown): void;
+}
 
 /** Judges deposits. */
 export interface Judge {
@@ -30,15 +40,15 @@ export interface Judge {
   readonly name: string;
   /** Its parameters, for the policy. They contain no secrets. */
   readonly parameters: Readonly<Record<string, string | number>>;
-  /** Judges a deposit. If it throws, the deposit waits. */
-  judge(deposit: Deposit): Promise<Verdict>;
+  /** Judges a deposit. If it throws, the deposit waits. @param stopping aborts when the curator stops */
+  judge(deposit: Deposit, stopping: AbortSignal): Promise<Verdict>;
   /**
    * Whether it refuses a deposit that was accepted before. It is asked about all accepted deposits after a change; a judge without it
    * judges once.
    */
   refuses?(deposit: Pick<Deposit, "leaf" | "depositor">): boolean;
-  /** Begins to watch what it judges by. @param changed called after each change */
-  start?(changed: () => void): Promise<void>;
+  /** Begins to watch what it judges by. */
+  start?(watcher: Watcher): Promise<void>;
   /** Stops watching. */
   stop?(): void;
 }

@@ -1,4 +1,5 @@
 import type { ChainSource } from "@sotto/chain";
+import type { Lease } from "@sotto/database";
 import type { Address, Bytes32 } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
 import type { JudgementEntry } from "../../core/log.ts";
@@ -6,7 +7,7 @@ import { depositorsOf } from "../follow/depositors.ts";
 import type { CuratorMetrics } from "../ops/metrics.ts";
 import type { SetWriter } from "../set/writer.ts";
 import type { Db, Row } from "../store/schema.ts";
-import type { CuratorStore, Lease } from "../store/store.ts";
+import type { CuratorStore } from "../store/store.ts";
 import type { Deposit, Judge } from "./judge.ts";
 
 export interface JudgingOptions {
@@ -17,6 +18,8 @@ export interface JudgingOptions {
   readonly place: { readonly pool: Address; readonly token: Address };
   readonly metrics: CuratorMetrics;
   readonly log: Pick<ServiceLog, "warn">;
+  /** How long a round asks judges, ms; for tests. */
+  readonly askingMs?: number | undefined;
   /** Now, ms. */
   readonly clock: () => number;
 }
@@ -27,6 +30,8 @@ const MAX_ROUND = 5_000;
 const BATCH = 500;
 /** Questions to one judge at once. */
 const AT_ONCE = 16;
+/** How long a round asks judges, ms: the next head, and what a person or a list refuses, wait for it. */
+const ASKING_MS = 10_000;
 /** When a deposit is judged again whose judge failed, or whose depositor is not known, ms. */
 const AGAIN_MS = 30_000;
 
@@ -37,6 +42,7 @@ export class Judging {
   readonly #again = new Map<number, number>();
   /** Refused deposits that a person wants to be judged again. */
   readonly #reopened = new Set<number>();
+  readonly #stopping = new AbortController();
   /** Whether accepted deposits have to be compared with the lists. */
   #changed = true;
 
@@ -49,10 +55,13 @@ export class Judging {
       this.#changed = true;
       this.#again.clear();
     };
-    await Promise.all(this.#options.judges.map((judge) => judge.start?.(changed)));
+    const watch = (judge: Judge) => judge.start?.({ changed, failed: (error) => this.#failed(judge, error) });
+    await Promise.all(this.#options.judges.map(watch));
   }
 
+  /** Ends the running round early. */
   stop(): void {
+    this.#stopping.abort();
     for (const judge of this.#options.judges) judge.stop?.();
   }
 
@@ -67,7 +76,9 @@ export class Judging {
       });
     }
     const due = this.#due();
-    for (let i = 0; i < due.length; i += BATCH) await this.#judge(lease, due.slice(i, i + BATCH));
+    const end = performance.now() + (this.#options.askingMs ?? ASKING_MS);
+    const isOver = () => this.#stopping.signal.aborted || performance.now() >= end;
+    for (let i = 0; i < due.length && !isOver(); i += BATCH) await this.#judge(lease, due.slice(i, i + BATCH), isOver);
   }
 
   #due(): number[] {
@@ -145,14 +156,14 @@ export class Judging {
     }
   }
 
-  async #judge(lease: Lease, leaves: readonly number[]): Promise<void> {
+  async #judge(lease: Lease, leaves: readonly number[], isOver: () => boolean): Promise<void> {
     const { writer, clock, metrics } = this.#options;
     const deposits = await this.#load(lease, leaves);
     const known = new Set(deposits.map(({ leaf }) => leaf));
     for (const leaf of leaves) if (!known.has(leaf)) this.#again.set(leaf, clock() + AGAIN_MS);
     const entries: JudgementEntry[] = [];
     const counts: [judge: string, verdict: "accept" | "refuse"][] = [];
-    for (let i = 0; i < deposits.length; i += AT_ONCE)
+    for (let i = 0; i < deposits.length && !isOver(); i += AT_ONCE)
       await Promise.all(
         deposits.slice(i, i + AT_ONCE).map(async (deposit) => {
           const { leaf, transaction } = deposit;
@@ -176,25 +187,32 @@ export class Judging {
 
   /** Asks the judges in their order, until one refuses. */
   async #ask(deposit: Deposit): Promise<{ verdict: "accept" | "refuse" | "wait"; judge: string; again: number }> {
-    const { judges, clock, log, metrics } = this.#options;
+    const { judges, clock, metrics } = this.#options;
     let again: number | undefined;
     for (const judge of judges) {
       try {
-        const found = await judge.judge(deposit);
+        const found = await judge.judge(deposit, this.#stopping.signal);
         if (found.verdict !== "wait") {
           if (found.verdict === "refuse") return { verdict: "refuse", judge: judge.name, again: 0 };
           continue;
         }
         again = Math.max(again ?? 0, found.again);
-        metrics.judged(judge.name, "wait", 1);
+        if (found.error === undefined) metrics.judged(judge.name, "wait", 1);
+        else this.#failed(judge, found.error);
       } catch (error) {
-        log.warn({ err: error, judge: judge.name }, "a judge failed; the deposit waits");
         again = Math.max(again ?? 0, clock() + AGAIN_MS);
-        metrics.judged(judge.name, "failed", 1);
+        this.#failed(judge, error);
       }
     }
     if (again !== undefined) return { verdict: "wait", judge: "", again };
     return { verdict: "accept", judge: "all", again: 0 };
+  }
+
+  #failed({ name }: Judge, error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    const { log, metrics } = this.#options;
+    log.warn({ err: error, judge: name }, "a judge failed: deposits wait, and the last list stays in force");
+    metrics.judged(name, "failed", 1);
   }
 
   /** The deposits at these leaves whose depositor is known. */

@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { type Address, parseAddress } from "@sotto/protocol";
+import { readFile, stat } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+import { type Address, ANONYMOUS, parseAddress, readBody } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
-import { ACCEPT, type Judge, REFUSE } from "./judge.ts";
+import { CuratorError } from "../errors.ts";
+import { ACCEPT, type Judge, REFUSE, type Watcher } from "./judge.ts";
 
 /** Maximum size of a list, bytes: about a million addresses. */
 const MAX_LIST_BYTES = 48 * 2 ** 20;
 const TIMEOUT_MS = 30_000;
+/** Addresses that are parsed at once: a checksum takes up to 0.1 ms, and the curator's other work waits. */
+const AT_ONCE = 500;
 
 export interface ListOptions {
   /** deny: refuses the accounts of the list; allow: refuses all others. */
@@ -15,17 +19,26 @@ export interface ListOptions {
   readonly source: string;
   /** How often it is read, ms. */
   readonly everyMs: number;
-  readonly log: Pick<ServiceLog, "info" | "warn">;
+  readonly log: Pick<ServiceLog, "info">;
   /** Now, ms. */
   readonly clock: () => number;
 }
 
 /** The addresses of a list: one a line; empty lines and what follows a # are left out. @throws SottoError INVALID_ADDRESS */
-export function parseList(text: string): Set<Address> {
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*$/, "").trim());
-  return new Set(
-    lines.filter((line) => line !== "").map((line, i) => parseAddress(line, `address ${i + 1} of the list`)),
-  );
+export async function parseList(text: string): Promise<Set<Address>> {
+  const addresses = new Set<Address>();
+  let count = 0;
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found < 0 ? text.length : found;
+    const line = text.slice(start, end).replace(/#.*$/, "").trim();
+    start = end + 1;
+    if (line === "") continue;
+    count += 1;
+    addresses.add(parseAddress(line, `address ${count} of the list`));
+    if (count % AT_ONCE === 0) await setImmediate();
+  }
+  return addresses;
 }
 
 /**
@@ -38,18 +51,18 @@ export function listJudge({ kind, source, everyMs, log, clock }: ListOptions): J
   let timer: NodeJS.Timeout | undefined;
   const isRefused = (depositor: Address): boolean =>
     addresses !== undefined && addresses.has(depositor) === (kind === "deny");
-  const read = async (changed: () => void): Promise<void> => {
+  const read = async ({ changed, failed }: Watcher): Promise<void> => {
     try {
-      const text = await readSource(source);
-      const found = createHash("sha256").update(text).digest("hex");
+      const bytes = await readSource(source);
+      const found = createHash("sha256").update(bytes).digest("hex");
       if (found === hash) return;
-      const list = parseList(text);
-      if (kind === "allow" && list.size === 0) throw new Error("the allow-list is empty");
+      const list = await parseList(new TextDecoder().decode(bytes));
+      if (kind === "allow" && list.size === 0) throw unread("it is empty");
       [addresses, hash] = [list, found];
       log.info({ kind, sha256: found, addresses: list.size }, "a list of addresses was read");
       changed();
     } catch (error) {
-      log.warn({ err: error, kind }, "a list of addresses cannot be read; the last one counts");
+      failed(error);
     }
   };
   return {
@@ -60,10 +73,10 @@ export function listJudge({ kind, source, everyMs, log, clock }: ListOptions): J
       return isRefused(depositor) ? REFUSE : ACCEPT;
     },
     refuses: ({ depositor }) => isRefused(depositor),
-    async start(changed) {
-      await read(changed);
+    async start(watcher) {
+      await read(watcher);
       const again = (): void => {
-        timer = setTimeout(() => void read(changed).then(again), everyMs);
+        timer = setTimeout(() => void read(watcher).then(again), everyMs);
         timer.unref();
       };
       again();
@@ -77,16 +90,18 @@ const isUrl = (source: string): boolean => /^https?:\/\//.test(source);
 /** The host of a URL: its path may contain a key. Where a file is concerns nobody else. */
 const publicSource = (source: string): string => (isUrl(source) ? new URL(source).host : "file");
 
-async function readSource(source: string): Promise<string> {
-  if (!isUrl(source)) return readFile(source, "utf8");
-  const response = await fetch(source, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_LIST_BYTES) throw new Error("the list is too large");
-    chunks.push(chunk);
+const unread = (why: string) => new CuratorError("ORIGIN_JUDGE_FAILED", `the list cannot be read: ${why}`);
+
+async function readSource(source: string): Promise<Uint8Array> {
+  if (!isUrl(source)) {
+    const { size } = await stat(source);
+    if (size > MAX_LIST_BYTES) throw unread(`it has ${size} bytes, at most ${MAX_LIST_BYTES} are allowed`);
+    return readFile(source);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  // A redirect may lead from https to http, where anybody can change the list.
+  const response = await fetch(source, { ...ANONYMOUS, redirect: "manual", signal });
+  if (response.ok) return readBody(response, MAX_LIST_BYTES, signal);
+  await response.body?.cancel();
+  throw unread(`status ${response.status}, expected 200`);
 }

@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import { ANONYMOUS, readBody } from "@sotto/protocol";
+import { CuratorError } from "../errors.ts";
 import { ACCEPT, type Judge, REFUSE } from "./judge.ts";
 
 export interface WebhookOptions {
@@ -25,7 +27,7 @@ export const signJudgement = (secret: string, timestamp: string, body: string): 
 export const webhookJudge = ({ url, secret, timeoutMs, againMs, clock }: WebhookOptions): Judge => ({
   name: "webhook",
   parameters: { host: new URL(url).host },
-  async judge({ leaf, amount, transaction, depositor, timestamp }) {
+  async judge({ leaf, amount, transaction, depositor, timestamp }, stopping) {
     const body = JSON.stringify({ leaf, amount: String(amount), transaction, depositor, timestamp });
     const now = String(Math.floor(clock() / 1000));
     const headers = {
@@ -34,24 +36,24 @@ export const webhookJudge = ({ url, secret, timeoutMs, againMs, clock }: Webhook
       "x-sotto-timestamp": now,
       "x-sotto-signature": `v1=${signJudgement(secret, now, body)}`,
     };
-    const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal })
-      .then(readVerdict)
-      .catch(() => undefined);
-    if (answer === "accept") return ACCEPT;
-    if (answer === "refuse") return REFUSE;
-    return { verdict: "wait", again: clock() + againMs };
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const response = await fetch(url, { ...ANONYMOUS, method: "POST", headers, body, redirect: "manual", signal });
+      const verdict = await readVerdict(response, signal);
+      if (verdict === "accept") return ACCEPT;
+      if (verdict === "refuse") return REFUSE;
+      return { verdict: "wait", again: clock() + againMs };
+    } catch (error) {
+      return { verdict: "wait", again: clock() + againMs, error };
+    }
   },
 });
 
-async function readVerdict(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) return undefined;
-    chunks.push(chunk);
+async function readVerdict(response: Response, signal: AbortSignal): Promise<"accept" | "refuse" | "wait"> {
+  const bytes = await readBody(response, MAX_ANSWER_BYTES, signal);
+  if (response.ok) {
+    const { verdict } = Object(JSON.parse(Buffer.from(bytes).toString("utf8"))) as { verdict?: unknown };
+    if (verdict === "accept" || verdict === "refuse" || verdict === "wait") return verdict;
   }
-  if (!response.ok) return undefined;
-  return Object(JSON.parse(Buffer.concat(chunks).toString("utf8"))).verdict;
+  throw new CuratorError("ORIGIN_JUDGE_FAILED", `the webhook answers ${response.status} without a verdict`);
 }

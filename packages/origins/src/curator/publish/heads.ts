@@ -1,8 +1,10 @@
+import type { Lease } from "@sotto/database";
+import type { ServiceLog } from "@sotto/server";
 import { encodeHead } from "../../core/head.ts";
 import { nextHead } from "../../core/publish.ts";
 import type { OriginSet } from "../../core/set.ts";
 import type { SetWriter } from "../set/writer.ts";
-import type { Lease } from "../store/store.ts";
+
 import type { Policy } from "./policy.ts";
 
 /** A head is signed at least this often, also if nothing changed: readers tell a curator that stopped from one without news. */
@@ -15,6 +17,7 @@ export interface HeadOptions {
   /** The curator's private key, 32 bytes. */
   readonly secret: Uint8Array;
   readonly slotSeconds: number;
+  readonly log: Pick<ServiceLog, "info">;
   /** Now, ms. */
   readonly clock: () => number;
 }
@@ -63,6 +66,11 @@ export class Heads {
         this.#unchanged = version;
         return false;
       }
+      if (last !== undefined && !this.#hasPolicy())
+        this.#options.log.info(
+          { from: last.policy, to: policy.hash },
+          "the policy is another one than the last head's: settings changed, or differ between replicas",
+        );
       await db
         .insertInto("origin_policies")
         .values({ hash: policy.hash, content: policy.text })

@@ -1,5 +1,6 @@
 // Writes the files that a head names, and then the head.
-import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { decodeHead, headDigest, type SignedHead } from "../../core/head.ts";
 import {
@@ -101,16 +102,22 @@ export class Publisher {
     const file = join(this.#folder, path);
     if (fixed && (await exists(file))) return;
     await mkdir(dirname(file), { recursive: true });
-    const temporary = `${file}.${process.pid}.new`;
-    const handle = await open(temporary, "w", 0o644);
+    // Replicas in containers have the same process id, and may share the folder.
+    const temporary = `${file}.${randomUUID()}.new`;
     try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
+      const handle = await open(temporary, "wx", 0o644);
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      this.#onFile(path);
+      await rename(temporary, file);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     }
-    this.#onFile(path);
-    await rename(temporary, file);
   }
 }
 

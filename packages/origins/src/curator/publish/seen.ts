@@ -1,11 +1,9 @@
-import { decodeHead, headDigest, MAX_HEAD_BYTES, type SignedHead } from "../../core/head.ts";
-import { HEAD_PATH } from "../../core/publication.ts";
+import { decodeHead, headDigest, type SignedHead } from "../../core/head.ts";
 import { type OriginSet, setId } from "../../core/set.ts";
+import { readNewest } from "../../heads/read.ts";
 import { CuratorError } from "../errors.ts";
 import type { CuratorStore } from "../store/store.ts";
 import { readHeadFile } from "./publisher.ts";
-
-const TIMEOUT_MS = 10_000;
 
 export interface SeenOptions {
   readonly store: CuratorStore;
@@ -26,7 +24,7 @@ export async function assertNewest({ store, set, folder, urls, unreachable }: Se
   const shown = await Promise.all([
     readHeadFile(folder).then((head) => ({ where: folder, head })),
     ...urls.map(async (url) => {
-      const head = await fetchHead(url).catch(() => undefined);
+      const head = await readNewest(fetch, url, set).catch(() => undefined);
       if (head === undefined) unreachable(url);
       return { where: url, head };
     }),
@@ -59,17 +57,4 @@ async function assertKnown({ db }: CuratorStore, where: string, { head }: Signed
       number,
     },
   );
-}
-
-/** The head at a base URL; undefined if it shows none. */
-async function fetchHead(url: string): Promise<SignedHead | undefined> {
-  const response = await fetch(`${url}/${HEAD_PATH}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_HEAD_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return response.ok ? decodeHead(JSON.parse(Buffer.concat(chunks).toString("utf8"))) : undefined;
 }

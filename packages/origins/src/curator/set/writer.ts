@@ -1,6 +1,7 @@
+import type { Lease } from "@sotto/database";
 import type { JudgementEntry } from "../../core/log.ts";
 import type { Db } from "../store/schema.ts";
-import { appendEntries, type CuratorStore, type Lease } from "../store/store.ts";
+import { appendEntries, type CuratorStore } from "../store/store.ts";
 import type { Replica } from "./replica.ts";
 import { Turns } from "./turns.ts";
 
@@ -9,15 +10,21 @@ export class SetWriter {
   readonly replica: Replica;
   readonly #store: CuratorStore;
   readonly #turns = new Turns();
+  /** The reading that has not begun. */
+  #next: Promise<void> | undefined;
 
   constructor(store: CuratorStore, replica: Replica) {
     this.#store = store;
     this.replica = replica;
   }
 
-  /** Takes what is new in the database. */
+  /** Takes what is new in the database. Calls that wait for their turn share one reading. */
   sync(): Promise<void> {
-    return this.#turns.run(() => this.#store.snapshot((db) => this.replica.sync(db)));
+    this.#next ??= this.#turns.run(() => {
+      this.#next = undefined;
+      return this.#store.snapshot((db) => this.replica.sync(db));
+    });
+    return this.#next;
   }
 
   /** Runs `action` in a transaction, with the newest set. Nobody else changes the log or the heads meanwhile. */

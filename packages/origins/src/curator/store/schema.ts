@@ -1,20 +1,11 @@
 // The curator's tables: what follows from the chain, and what the curator signed.
-import type { Database, Migrations } from "@sotto/database";
+import type { Database, LeaseTable, Migrations } from "@sotto/database";
 import type { Kysely, Selectable } from "kysely";
 
 /** What identifies the set, and the number of times that blocks were rolled back. */
 export interface FactTable {
   name: string;
   value: string;
-}
-
-/** The right to follow the chain, to judge and to sign, until it expires. */
-export interface LeaseTable {
-  name: string;
-  holder: string;
-  /** Grows with each new holder. */
-  token: number;
-  expires_at: number;
 }
 
 /** Blocks that reveal a reorganization. The newest one is the last block that was read. */

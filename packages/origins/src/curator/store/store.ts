@@ -1,4 +1,4 @@
-import { openDatabase } from "@sotto/database";
+import { type Lease, leasesIn, openDatabase } from "@sotto/database";
 import type { Bytes32 } from "@sotto/protocol";
 import { chainLine, encodeEntry, LOG_START, type LogEntry } from "../../core/log.ts";
 import { type OriginSet, setId } from "../../core/set.ts";
@@ -8,12 +8,6 @@ import { type CuratorDatabase, type Db, MIGRATIONS } from "./schema.ts";
 /** The key of every transaction that appends to the log or adds a head: their numbers have no gaps. */
 const LOCK = "origin:log";
 const LEADER = "leader";
-
-/** The right to follow the chain, to judge and to sign, until it expires. */
-export interface Lease {
-  readonly holder: string;
-  readonly token: number;
-}
 
 export interface StoreOptions {
   readonly url: string;
@@ -29,9 +23,11 @@ export interface StoreOptions {
  */
 export class CuratorStore {
   readonly #database: CuratorDatabase;
+  readonly #leases;
 
   private constructor(database: CuratorDatabase) {
     this.#database = database;
+    this.#leases = leasesIn(database, "origin_leases");
   }
 
   /**
@@ -70,14 +66,9 @@ export class CuratorStore {
     return this.#database.transaction([LOCK], action);
   }
 
-  /** Like `write`, for the leader only. @throws CuratorError ORIGIN_LEADERSHIP_LOST */
+  /** Like `write`, for the leader only. @throws DatabaseError LEASE_LOST */
   lead<T>(lease: Lease, action: (db: Db) => Promise<T>): Promise<T> {
-    return this.write(async (db) => {
-      const row = await db.selectFrom("origin_leases").select("token").where("name", "=", LEADER).executeTakeFirst();
-      if (row?.token !== lease.token)
-        throw new CuratorError("ORIGIN_LEADERSHIP_LOST", "another replica leads now", { token: lease.token });
-      return action(db);
-    });
+    return this.#leases.fenced(lease, action, [LOCK]);
   }
 
   snapshot<T>(action: (db: Db) => Promise<T>): Promise<T> {
@@ -85,31 +76,17 @@ export class CuratorStore {
   }
 
   /**
-   * Acquires or renews the leader's lease, by the database's clock.
-   * @param isGone whether the process of a holder is known to have ended; its lease is then taken over at once
+   * Acquires or renews the right to follow the chain, to judge and to sign. On PostgreSQL, it does not wait
+   * for transactions of `write`.
    * @returns undefined while another replica has it
    */
-  acquire(holder: string, ttlMs: number, isGone: (holder: string) => boolean): Promise<Lease | undefined> {
-    return this.write(async (db) => {
-      const now = await this.#database.now(db);
-      const expires_at = now + ttlMs;
-      const row = await db.selectFrom("origin_leases").selectAll().where("name", "=", LEADER).executeTakeFirst();
-      if (row === undefined) {
-        await db.insertInto("origin_leases").values({ name: LEADER, holder, token: 1, expires_at }).execute();
-        return { holder, token: 1 };
-      }
-      const isMine = row.holder === holder && row.expires_at > now;
-      if (!isMine && row.expires_at > now && !isGone(row.holder)) return undefined;
-      const token = isMine ? row.token : row.token + 1;
-      await db.updateTable("origin_leases").set({ holder, token, expires_at }).where("name", "=", LEADER).execute();
-      return { holder, token };
-    });
+  acquire(holder: string, ttlMs: number): Promise<Lease | undefined> {
+    return this.#leases.acquire(LEADER, holder, ttlMs);
   }
 
   /** Releases the lease, so that another replica need not wait for its expiry. */
-  async release({ token }: Lease): Promise<void> {
-    const row = this.db.updateTable("origin_leases").set({ expires_at: 0 }).where("name", "=", LEADER);
-    await row.where("token", "=", token).execute();
+  release(lease: Lease): Promise<void> {
+    return this.#leases.release(lease);
   }
 
   /** @throws DatabaseError STORE_UNAVAILABLE */
