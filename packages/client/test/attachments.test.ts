@@ -208,12 +208,19 @@ describe("what payments show beside their proofs", () => {
       { header: "Cookie" },
       { header: "not a header" },
       { field: "no field" },
+      { field: "nullifier2" },
+      { field: "proof" },
+      { field: "artifactSet" },
       { show: undefined },
+      { choose: "note" },
     ];
     for (const changes of wrong)
       await expectRejected("FETCH_OPTION_INVALID", async () =>
         wrap(scene, { attachments: [{ ...memo(), ...changes } as PayingAttachment] }),
       );
     await expectRejected("FETCH_OPTION_INVALID", async () => wrap(scene, { attachments: [memo(), memo()] }));
+    const other = { name: "note", header: "X-Payment-Note" };
+    await expectRejected("FETCH_OPTION_INVALID", async () => wrap(scene, { attachments: [memo(), memo([], other)] }));
+    wrap(scene, { attachments: [memo(), memo([], { ...other, field: "note" })] });
   });
 });

@@ -28,6 +28,7 @@ export {
 } from "./validate.ts";
 export { type AuthScheme, authSchemes, isAuthScheme } from "./wire/auth-header.ts";
 export { urlOf } from "./wire/base-url.ts";
+export { isFieldName } from "./wire/field-name.ts";
 export {
   includesMethod,
   matchesPath,

@@ -1,4 +1,5 @@
-import { quoted } from "@sotto/protocol";
+import { quoted, type WireBundle } from "@sotto/protocol";
+import { isFieldName } from "@sotto/protocol/extend";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
@@ -214,10 +215,14 @@ export const privatePayment: PayingMethod = Object.freeze({
 });
 
 const ATTACHMENT_NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
-const FIELD_NAME = /^[a-z][A-Za-z]{0,31}$/;
 const METHOD_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 const SCHEME_NAME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
+/** The fields of /verify that a payment has. */
+const BUNDLE_FIELDS: { readonly [name in keyof WireBundle | "artifactSet"]: true } = {
+  ...{ proof: true, publicSignals: true, encryptedAmount: true, amountProof: true, amountPublicSignals: true },
+  ...{ senderCommitment: true, recipientPublicKey: true, resourceUrl: true, timestamp: true, artifactSet: true },
+};
 const ASKED_VALUE = /^[\x20-\x7e]{1,256}$/;
 /** Headers of the private payment, and those that the platform sets or that hold secrets of the caller. */
 const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
@@ -274,16 +279,21 @@ export function parseAttachments(
   const used = new Set([...OTHERS_HEADERS, ...SHARED_HEADERS, ...methods.flatMap(({ headers }) => headers.map(keyOf))]);
   for (const key of asked) used.add(key.toLowerCase());
   const names = new Set(methods.map(({ name }) => name));
+  const fields = new Set(Object.keys(BUNDLE_FIELDS));
   return (attachments as readonly PayingAttachment[]).map((attachment): PayingAttachment => {
     const { name, header, field, choose, show } = Object(attachment) as PayingAttachment;
     const isNamed = typeof name === "string" && ATTACHMENT_NAME.test(name);
-    const isField = field === undefined || (typeof field === "string" && FIELD_NAME.test(field));
-    if (!isNamed || !isField || typeof header !== "string" || !HEADER_NAME.test(header) || typeof show !== "function")
-      throw invalid("must be objects with a name, a header, and show(); a field has letters only");
-    const taken = names.has(name) ? name : used.has(keyOf(header)) ? header : undefined;
+    const isField = field === undefined || isFieldName(field);
+    const isChoice = choose === undefined || typeof choose === "function";
+    const isShown = typeof header === "string" && HEADER_NAME.test(header) && typeof show === "function";
+    if (!isNamed || !isField || !isChoice || !isShown)
+      throw invalid("must be objects with a name, a header, show() and perhaps choose(); a field has letters only");
+    const isTaken = field !== undefined && fields.has(field);
+    const taken = names.has(name) ? name : used.has(keyOf(header)) ? header : isTaken ? field : undefined;
     if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another one's`);
     names.add(name);
     used.add(keyOf(header));
+    if (field !== undefined) fields.add(field);
     return {
       ...{ name, header, field },
       ...(choose && { choose: (...asked) => choose.apply(attachment, asked) }),

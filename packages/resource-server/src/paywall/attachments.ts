@@ -1,6 +1,7 @@
 // The attachments of the option, opened.
 import { delay } from "@sotto/chain";
 import { parseOffers, quoted } from "@sotto/protocol";
+import { isFieldName } from "@sotto/protocol/extend";
 import type { ArtifactsLock } from "@sotto/prover";
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
@@ -14,7 +15,6 @@ import type { OpenAttachments, PaidProof, PaymentAttachments, ShownPayment } fro
 const MAX_READ_MS = 5_000;
 
 const HEADER = /^[A-Za-z0-9-]{1,64}$/;
-const FIELD = /^[a-z][A-Za-z]{0,31}$/;
 /** What a header can have. */
 const VALUE = /^[\t -~]{1,4096}$/;
 /** The fields of a private payment. */
@@ -39,7 +39,7 @@ function parseAttachment(attachment: PaymentAttachment, i: number): PaymentAttac
     throw invalidOption(
       `${where}.name must have 1 to 32 letters, digits and hyphens, the first in lower case, and not be a field of a 402`,
     );
-  if (typeof field !== "string" || !FIELD.test(field) || TAKEN_FIELDS.includes(field))
+  if (!isFieldName(field) || TAKEN_FIELDS.includes(field))
     throw invalidOption(`${where}.field must have 1 to 32 letters, and not be a field that every payment has`);
   if (!isList(headers, HEADER)) throw invalidOption(`${where}.headers must be a list of names such as X-Payment-Note`);
   if (!isList(circuits, /^[a-z_]{1,32}$/)) throw invalidOption(`${where}.circuits must be a list of names of circuits`);
