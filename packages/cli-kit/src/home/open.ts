@@ -1,10 +1,10 @@
-import { join } from "node:path";
-import { type Artifacts, loadArtifacts, type Prover } from "@sotto/prover";
+import type { Artifacts, Prover } from "@sotto/prover";
 import { abortable, type Chain, connectChain, type Wallet } from "@sotto/wallet";
 import {
   type ArtifactPlace,
   type OpenProverOptions,
   type OpenWalletOptions,
+  openArtifacts,
   openProver,
   openWallet,
 } from "@sotto/wallet/node";
@@ -75,13 +75,11 @@ export async function openHomeProver(
 
 /**
  * The circuits' files of a folder's config, for programs that only verify.
- * @throws CliError CONFIG_INVALID; the errors of `loadArtifacts`
+ * @throws CliError CONFIG_INVALID; the errors of `loadArtifacts` of @sotto/prover
  */
 export async function loadHomeArtifacts(home: Home, config: Config, signal?: AbortSignal): Promise<Artifacts> {
   assertArtifacts(config);
-  const { service, artifacts } = placeOf(home, config);
-  const place = artifacts ?? { service };
-  return loadArtifacts({ ...place, set: config.set, cache: join(home.folder, "artifacts"), signal });
+  return (await openArtifacts({ ...placeOf(home, config), deployment: config }, signal))!;
 }
 
 /** @throws CliError CONFIG_INVALID if a config names no source of the circuits' files */

@@ -5,6 +5,7 @@ export {
   type ArtifactPlace,
   type OpenProverOptions,
   type OpenWalletOptions,
+  openArtifacts,
   openProver,
   openWallet,
 } from "./open-wallet.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { createProver, type LoadOptions, loadArtifacts, type Prover } from "@sotto/prover";
+import { type Artifacts, createProver, type LoadOptions, loadArtifacts, type Prover } from "@sotto/prover";
 import { assertNodeVersion } from "../node-version.ts";
 import { Cleanup, isStore, type OpenOptions, parseOpenOptions, type WalletDeployment } from "../open/defaults.ts";
 import { SqliteStore } from "../store/sqlite.ts";
@@ -68,11 +68,28 @@ function openStore(store: Store | string, cleanup: Cleanup): Store {
   return opened;
 }
 
-/** Options for creating a prover: where the circuits' files are, and the functions that downloads call. */
+/** Options for creating a prover, or loading its files: where the circuits' files are, and the functions that downloads call. */
 export interface OpenProverOptions
   extends Pick<OpenWalletOptions, "artifacts" | "service" | "folder" | "onDownload" | "onCacheError"> {
   /** The pool's manifest, of which only the name of its set of keys is used. */
   readonly deployment: Pick<WalletDeployment, "set">;
+}
+
+/**
+ * Loads the circuits' files as `openWallet` does: from the artifacts' place or the service, with a cache in the folder. For programs that
+ * only verify.
+ * @param signal ends downloads
+ * @returns undefined if there is neither a source of the artifacts nor a service
+ * @throws the errors of `loadArtifacts`
+ */
+export async function openArtifacts(
+  { artifacts, service, folder, deployment: { set }, onDownload, onCacheError }: OpenProverOptions,
+  signal?: AbortSignal,
+): Promise<Artifacts | undefined> {
+  if (artifacts === undefined && service === undefined) return undefined;
+  const place = artifacts ?? { service };
+  const cache = join(folderOf(folder), "artifacts");
+  return loadArtifacts({ ...place, set, cache, onProgress: onDownload, onCacheError, signal });
 }
 
 /**
@@ -81,20 +98,11 @@ export interface OpenProverOptions
  * @returns undefined if there is neither a source of the artifacts nor a service
  * @throws the errors of `loadArtifacts`
  */
-export async function openProver({
-  artifacts,
-  service,
-  folder,
-  deployment: { set },
-  onDownload,
-  onCacheError,
-}: OpenProverOptions): Promise<Prover | undefined> {
-  if (artifacts === undefined && service === undefined) return undefined;
+export async function openProver(options: OpenProverOptions): Promise<Prover | undefined> {
   const closing = new AbortController();
-  const place = artifacts ?? { service };
-  const cache = join(folderOf(folder), "artifacts");
-  const options = { set, cache, onProgress: onDownload, onCacheError, signal: closing.signal };
-  const prover = createProver(await loadArtifacts({ ...place, ...options }));
+  const artifacts = await openArtifacts(options, closing.signal);
+  if (artifacts === undefined) return undefined;
+  const prover = createProver(artifacts);
   return {
     ...prover,
     async close() {
