@@ -12,7 +12,7 @@ import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
 import { assertSignals } from "./signals.ts";
-import { isExposed, type WalletNote } from "./state.ts";
+import { fundsOf, isExposed, type WalletNote } from "./state.ts";
 
 /** The circuits of a payment's two proofs, the slower one first. */
 export const PAYMENT_CIRCUITS = ["payment", "elgamal_range"] as const;
@@ -56,10 +56,11 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
     if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} already exists`);
     core.closing.signal.throwIfAborted();
     options.signal?.throwIfAborted();
+    const { spendable } = core.funds();
     // An exposed note must be spent first, so a prepared payment of another note waits.
-    const taken = isExposedFor(core, checked, options)
+    const taken = isExposedFor(core, spendable, checked, options)
       ? undefined
-      : core.prepared.take(checked, request.note, chosenBy(core, checked, options));
+      : core.prepared.take(checked, request.note, chosenBy(core, spendable, checked, options));
     if (taken === undefined) {
       core.loadProver(PAYMENT_CIRCUITS);
       await core.scan(options);
@@ -125,9 +126,14 @@ const suffices =
     note.amount >= amount && (only?.(note) ?? true);
 
 /** Whether an exposed note suffices for this payment, as of the last scan. */
-function isExposedFor(core: WalletCore, checked: CheckedPayment, choice: NoteChoice): boolean {
+function isExposedFor(
+  core: WalletCore,
+  spendable: readonly WalletNote[],
+  checked: CheckedPayment,
+  choice: NoteChoice,
+): boolean {
   const isEnough = suffices(checked, choice);
-  return core.funds().spendable.some((note) => isEnough(note) && isExposed(note, core.view));
+  return spendable.some((note) => isEnough(note) && isExposed(note, core.view));
 }
 
 /** Whether a note is one that nobody else than the recipient and the service of a payment has seen. */
@@ -136,12 +142,12 @@ function unseenBy({ journal }: WalletCore, { recipient: { shieldedAddress }, ser
 }
 
 /** Whether `choose` would choose an unseen note that was prepared for a payment; undefined if it would choose any. */
-function chosenBy(core: WalletCore, checked: CheckedPayment, choice: NoteChoice) {
+function chosenBy(core: WalletCore, spendable: readonly WalletNote[], checked: CheckedPayment, choice: NoteChoice) {
   const { prefer, only } = choice;
   if (prefer === undefined && only === undefined) return undefined;
   const unseen = unseenBy(core, checked);
   return (prepared: FoundNote): boolean => {
-    const enough = core.funds().spendable.filter(suffices(checked, choice));
+    const enough = spendable.filter(suffices(checked, choice));
     const preferred = prefer === undefined ? [] : enough.filter((note) => unseen(note) && prefer(note));
     return (preferred.length > 0 ? preferred : enough).some(({ leafIndex }) => leafIndex === prepared.leafIndex);
   };
@@ -167,8 +173,9 @@ function choose(
     return selectPaymentNote(usable, checked.amount, ...wanted, unseen);
   };
   // Groups matter only to the merge that several notes would need.
-  const isOneEnough = core.funds().spendable.some(suffices(checked, { only }));
-  const note = selectApart(core, { mix: mix || isOneEnough, only }, select);
+  const notes = core.notes();
+  const isOneEnough = fundsOf(notes).spendable.some(suffices(checked, { only }));
+  const note = selectApart({ groups: core.groups, notes: () => notes }, { mix: mix || isOneEnough, only }, select);
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;
   const { leafIndex } = note;
