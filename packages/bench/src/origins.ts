@@ -1,12 +1,16 @@
 // `pnpm bench origins`: proving and checking that a note is in a curator's set, proofs of payments in the same run, following a
-// set of a million notes, and a curator of such a set.
-import { dirname } from "node:path";
+// set of a million notes, showing an origin that was proved ahead, and a curator of such a set.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { median } from "@sotto/command/median";
 import { artifactPaths } from "@sotto/keys/circuits/paths";
 import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
 import { MAX_CLAIMS } from "@sotto/origins";
+import { showOrigins } from "@sotto/origins/client";
 import type { Origins } from "@sotto/origins/wallet";
 import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { SqliteStore } from "@sotto/wallet/sqlite";
 import { LargeCurator } from "./inputs/large-curator.ts";
 import { LargeSet } from "./inputs/large-set.ts";
 import { benchInputs } from "./inputs/statements.ts";
@@ -30,7 +34,35 @@ const [ROUNDS, BATCHES, CLIENTS] = [5, 16, 4];
 export async function run(print: Print): Promise<void> {
   await measureProofs(print);
   await measureFollowing(print);
+  await measureShowing(print);
   await measureCurator(print);
+}
+
+/** Payments show origins that were proved ahead: from the payment's proof to the header, with the claim in the wallet's database. */
+async function measureShowing(print: Print): Promise<void> {
+  process.stderr.write("  showing origins that were proved ahead\n");
+  const folder = mkdtempSync(join(tmpdir(), "sotto-bench-"));
+  const store = new SqliteStore(join(folder, "wallet.sqlite"));
+  const prover = createProver(await loadArtifacts({ folder: dirname(dirname(artifactPaths("origin").zkey)) }));
+  const set = await LargeSet.open(LEAVES);
+  const times: number[] = [];
+  try {
+    const origins = await set.follow(store, prover);
+    await origins.sync();
+    const { prepare, show } = showOrigins({ origins, missing: "refuse" });
+    for (const note of set.notes()) {
+      await prepare!(set.asked, note);
+      const start = performance.now();
+      const header = await show(set.asked, { note, nullifier: note.nullifier!, signal: undefined });
+      times.push(performance.now() - start);
+      if (header === undefined) throw new Error("the wallet showed no origin");
+    }
+    origins.close();
+  } finally {
+    await Promise.all([set.close(), store.close(), prover.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+  print("origin.finish.ms", median(times), "ms");
 }
 
 /** A curator of a large set without claims is restarted. Then several clients send it claims. */

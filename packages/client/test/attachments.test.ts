@@ -137,6 +137,15 @@ describe("what payments show beside their proofs", () => {
     expect([waited.length, waited[0]]).to.deep.equal([2, 0]);
     expect(waited[1]).to.be.greaterThan(0);
 
+    const longer: PayingAttachment["choose"] = (_asked, { waitedMs }) => ({ only: () => waitedMs > 300 });
+    await wrap(scene, { attachments: [memo([], { choose: longer, waitMs: 60_000 })], fundsTimeoutMs: 0 })(
+      `${ORIGIN}/b2`,
+    );
+    const forever = memo([], { choose: () => ({ only: () => false }), waitMs: 1 });
+    await expectRejected("FUNDS_TIMED_OUT", () =>
+      wrap(scene, { attachments: [forever], fundsTimeoutMs: 0 })(`${ORIGIN}/c`),
+    );
+
     const paid = await scene.paid();
     const refuse: PayingAttachment["choose"] = () => Promise.reject(new Error("none will do"));
     const refused = await wrap(scene, { attachments: [memo([], { choose: refuse })] })(`${ORIGIN}/c`).catch(String);
@@ -213,6 +222,8 @@ describe("what payments show beside their proofs", () => {
       { field: "artifactSet" },
       { show: undefined },
       { choose: "note" },
+      { waitMs: -1 },
+      { waitMs: "1" },
     ];
     for (const changes of wrong)
       await expectRejected("FETCH_OPTION_INVALID", async () =>

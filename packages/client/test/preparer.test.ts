@@ -80,20 +80,29 @@ describe("the option prepare of wrapFetch", () => {
 });
 
 describe("preparing for a host that asks for something beside payments", () => {
-  it("prepares payments from the notes that may pay", async () => {
+  it("prepares payments from the notes that may pay, and what they show", async () => {
     const place = await openScene();
     const { world, payer, merchant } = place;
-    merchant.misbehave = async (_request, answer) => {
+    const shown: (string | null)[] = [];
+    merchant.misbehave = async ({ headers }, answer) => {
+      if (headers.has("x-payment-proof")) shown.push(headers.get("x-payment-memo"));
       const response = await answer();
       if (response.status !== 402) return response;
       const body = (await response.json()) as { payment: object };
       return Response.json({ ...body, payment: { ...body.payment, memo: {} } }, response);
     };
     const [largest] = payer.notes().sort((a, b) => (a.amount < b.amount ? 1 : -1));
+    const ready: number[] = [];
     const memo: PayingAttachment = {
       ...{ name: "memo", header: "X-Payment-Memo" },
       choose: () => ({ only: ({ amount }) => amount >= largest!.amount - 10n }),
-      show: async () => undefined,
+      async show(_asked, { note }) {
+        return ready.includes(note.leafIndex) ? "ready" : undefined;
+      },
+      prepare: async (asked, { leafIndex }) => {
+        expect(asked).to.deep.equal({});
+        ready.push(leafIndex);
+      },
     };
     nextSlot(world);
     const pay = wrapFetch(merchant.fetch, payer, place.terms({ prepare: true, attachments: [memo] }));
@@ -103,9 +112,11 @@ describe("preparing for a host that asks for something beside payments", () => {
     nextSlot(world);
     nextSlot(world);
     await payer.scan();
-    await until(() => world.prover.prepared === 1);
+    await until(() => ready.length === 1);
+    expect(world.prover.prepared).to.equal(1);
     expect((await pay(`${ORIGIN}/second`)).status).to.equal(200);
     expect(world.prover.finished).to.equal(1);
+    expect(shown).to.deep.equal([null, "ready"]);
     await payer.close();
   });
 });
@@ -196,6 +207,42 @@ describe("preparing for hosts", () => {
     const resourceUrl = "https://5.example/";
     for (const n of [5n, 4n, 3n, 2n]) await payer.pay({ ...terms, amount: 1_000n + n, resourceUrl });
     expect(world.prover.finished - finished).to.equal(4);
+    await payer.close();
+  });
+
+  it("replaces a prepared payment whose note is no longer chosen", async () => {
+    const { world, payer, terms, count, preparer } = await open();
+    nextSlot(world);
+    const ready: number[] = [];
+    const [small, large] = payer.notes().sort((a, b) => (a.amount < b.amount ? -1 : 1));
+    let preferred = small!.leafIndex;
+    const choose = async () => ({ prefer: ({ leafIndex }: { leafIndex: number }) => leafIndex === preferred });
+    const attached = { choose, prepare: async ({ leafIndex }: { leafIndex: number }) => void ready.push(leafIndex) };
+    preparer.paid(HOST, terms, attached);
+    await until(() => ready.length > 2);
+    expect([count(), world.prover.discarded]).to.deep.equal([1, 0]);
+    preferred = large!.leafIndex;
+    await until(() => ready.at(-1) === preferred);
+    expect([count(), world.prover.discarded]).to.deep.equal([2, 1]);
+    expect(new Set(ready)).to.deep.equal(new Set([small!.leafIndex, large!.leafIndex]));
+    await payer.close();
+  });
+
+  it("prepares at once for a host whose payment settles while it prepares for another one", async () => {
+    const { world, payer, terms, count } = await open();
+    const preparer = new Preparer(payer, 3_600_000);
+    nextSlot(world);
+    world.prover.before = async () => {
+      world.prover.before = () => undefined;
+      const choose = async () => ({});
+      preparer.paid(
+        "other.example",
+        { ...terms, amount: 1_001n },
+        { choose, prepare: () => Promise.reject(new Error()) },
+      );
+    };
+    preparer.paid(HOST, terms);
+    await until(() => count() === 2);
     await payer.close();
   });
 

@@ -137,6 +137,7 @@ describe("groups of notes", () => {
 describe("a payment that prefers or requires notes", () => {
   const noteOf = (wallet: Wallet, { nullifier }: { nullifier: string }) =>
     Number(wallet.notes().find((note) => String(note.nullifier) === nullifier)!.amount);
+  const isSmall = ({ amount }: WalletNote) => amount < 500_000n;
   const isLarge = ({ amount }: WalletNote) => amount > 500_000n;
 
   it("spends a preferred note, or another one if no preferred note suffices", async () => {
@@ -199,6 +200,21 @@ describe("a payment that prefers or requires notes", () => {
       await payer.discard(id);
     }
     expect((await rejection(payer.prepare(terms, { only: () => false }))).code).to.equal("NOTES_APART");
+  });
+
+  it("prepares no payment from a note that the payment would not spend, and says if another one is chosen now", async () => {
+    const { world, payer, request } = await start([200_000n, 600_000n]);
+    world.chain.time += 12_000;
+    world.chain.mine();
+    const { resourceUrl: _, ...terms } = request;
+    const prepared = await payer.prepare(terms, { prefer: isLarge });
+    const large = payer.notes().find(isLarge)!;
+    expect(prepared.note).to.equal(large.leafIndex);
+    const chosen = [{}, { prefer: isLarge }, { only: isLarge }, { prefer: isSmall }, { only: isSmall }];
+    expect(chosen.map((choice) => prepared.usable(choice))).to.deep.equal([true, true, true, false, false]);
+    const other = { ...terms, amount: terms.amount + 1n };
+    expect((await rejection(payer.prepare(other, { prefer: isLarge }))).code).to.equal("FUNDS_NOT_READY");
+    expect((await payer.prepare(other, { prefer: isSmall })).note).to.not.equal(large.leafIndex);
   });
 });
 

@@ -281,13 +281,15 @@ export function parseAttachments(
   const names = new Set(methods.map(({ name }) => name));
   const fields = new Set(Object.keys(BUNDLE_FIELDS));
   return (attachments as readonly PayingAttachment[]).map((attachment): PayingAttachment => {
-    const { name, header, field, choose, show } = Object(attachment) as PayingAttachment;
+    const { name, header, field, waitMs, choose, show, prepare } = Object(attachment) as PayingAttachment;
     const isNamed = typeof name === "string" && ATTACHMENT_NAME.test(name);
     const isField = field === undefined || isFieldName(field);
     const isChoice = choose === undefined || typeof choose === "function";
     const isShown = typeof header === "string" && HEADER_NAME.test(header) && typeof show === "function";
     if (!isNamed || !isField || !isChoice || !isShown)
       throw invalid("must be objects with a name, a header, show() and perhaps choose(); a field has letters only");
+    if (waitMs !== undefined && (!Number.isSafeInteger(waitMs) || waitMs < 0))
+      throw invalid(`: waitMs of ${name} must be a whole number of milliseconds, 0 or more`);
     const isTaken = field !== undefined && fields.has(field);
     const taken = names.has(name) ? name : used.has(keyOf(header)) ? header : isTaken ? field : undefined;
     if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another one's`);
@@ -295,9 +297,10 @@ export function parseAttachments(
     used.add(keyOf(header));
     if (field !== undefined) fields.add(field);
     return {
-      ...{ name, header, field },
+      ...{ name, header, field, waitMs },
       ...(choose && { choose: (...asked) => choose.apply(attachment, asked) }),
       show: (...asked) => show.apply(attachment, asked),
+      ...(prepare && { prepare: async (...asked) => prepare.apply(attachment, asked) }),
     };
   });
 }

@@ -1,5 +1,12 @@
 import { SottoError } from "@sotto/protocol";
-import { MAX_PREPARED, type NoteChoice, type PreparedTerms, type PrepareRequest, type Wallet } from "@sotto/wallet";
+import {
+  MAX_PREPARED,
+  type NoteChoice,
+  type PreparedTerms,
+  type PrepareRequest,
+  type Wallet,
+  type WalletNote,
+} from "@sotto/wallet";
 
 /** How long after its last payment a host is expected to ask for another one, ms. */
 const RECENT_MS = 900_000;
@@ -8,14 +15,20 @@ const LOOK_MS = 10_000;
 /** Errors after which no preparation can succeed any more. */
 const FINAL = new Set(["PREPARE_UNSUPPORTED", "WALLET_CLOSED", "INVALID_OPTION", "SIGNAL_NOT_FREE"]);
 
-/** Which notes may pay now. Its error means that none may. */
-type Choose = () => Promise<NoteChoice>;
+/** What is attached to the payments of a host, as the last one was asked. */
+interface Attached {
+  /** Which notes may pay now. Its error means that none may. */
+  choose(): Promise<NoteChoice>;
+  /** Makes ready what is shown beside a payment that spends this note. */
+  prepare(note: WalletNote): Promise<void>;
+}
+
+const NOTHING: Attached = { choose: async () => ({}), prepare: async () => undefined };
 
 interface Host {
   readonly terms: PrepareRequest;
   readonly text: string;
-  /** Which notes may pay, as the last payment was asked. */
-  readonly choose: Choose;
+  readonly attached: Attached;
   /** When it was last paid, by the wallet's clock. */
   readonly paid: number;
   prepared?: PreparedTerms | undefined;
@@ -35,6 +48,8 @@ export class Preparer {
   readonly #lookMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #busy = false;
+  /** Whether a payment has settled since the last look began. */
+  #isPaid = false;
   #stopped = false;
 
   constructor(wallet: Wallet, lookMs = LOOK_MS) {
@@ -51,11 +66,12 @@ export class Preparer {
   }
 
   /** A payment to a host with these terms has settled. */
-  paid(host: string, terms: PrepareRequest, choose: Choose = async () => ({})): void {
+  paid(host: string, terms: PrepareRequest, attached = NOTHING): void {
     this.asked(host, terms);
     const prepared = this.#hosts.get(host)?.prepared;
     this.#hosts.delete(host);
-    this.#hosts.set(host, { terms, text: textOf(terms), choose, paid: this.#wallet.now(), prepared });
+    this.#hosts.set(host, { terms, text: textOf(terms), attached, paid: this.#wallet.now(), prepared });
+    this.#isPaid = true;
     this.#schedule(0);
   }
 
@@ -69,6 +85,7 @@ export class Preparer {
 
   async #look(): Promise<void> {
     this.#busy = true;
+    this.#isPaid = false;
     const end = this.#wallet.now() - RECENT_MS;
     const isPayable = ({ before = Number.POSITIVE_INFINITY }: PrepareRequest) => this.#wallet.now() < before;
     const recent = [...this.#hosts]
@@ -80,18 +97,33 @@ export class Preparer {
         this.#hosts.delete(name);
       }
     for (const [name, host] of recent.reverse()) {
-      if (this.#stopped || host.prepared?.usable() === true) continue;
-      host.prepared = undefined;
+      if (this.#stopped) break;
       try {
-        const prepared = await this.#wallet.prepare(host.terms, await host.choose());
-        // Another payment or other terms of the host may have replaced it in the meantime.
-        if (this.#hosts.get(name)?.text !== host.text) prepared.discard();
-        else (this.#hosts.get(name) as Host).prepared = prepared;
+        await this.#prepare(name, host);
       } catch (error) {
         if (error instanceof SottoError && FINAL.has(error.code)) this.#stopped = true;
       }
     }
+    for (const [name] of recent) await this.#prepareAttached(name);
     this.#busy = false;
-    if (this.#hosts.size > 0) this.#schedule(this.#lookMs);
+    if (this.#hosts.size > 0) this.#schedule(this.#isPaid ? 0 : this.#lookMs);
+  }
+
+  async #prepare(name: string, host: Host): Promise<void> {
+    const choice = await host.attached.choose();
+    if (host.prepared?.usable(choice) === true) return;
+    host.prepared?.discard();
+    host.prepared = undefined;
+    const prepared = await this.#wallet.prepare(host.terms, choice);
+    // Another payment or other terms of the host may have replaced it in the meantime.
+    if (this.#hosts.get(name)?.text !== host.text) prepared.discard();
+    else (this.#hosts.get(name) as Host).prepared = prepared;
+  }
+
+  async #prepareAttached(name: string): Promise<void> {
+    const { prepared, attached } = this.#hosts.get(name) ?? {};
+    if (this.#stopped || prepared?.usable() !== true) return;
+    const note = this.#wallet.notes().find(({ leafIndex }) => leafIndex === prepared.note);
+    if (note !== undefined) await attached?.prepare(note);
   }
 }

@@ -2,7 +2,7 @@ import { addressOwnerTag, MONTH_GRACE_MS } from "@sotto/protocol";
 import { type PrepareRequest, SottoService, type Wallet } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
 import { assertRecipientPhone } from "../phone/recipient.ts";
-import { askedAttachments, chooseNotes } from "../purchase/attach.ts";
+import { askedAttachments, chooseNotes, prepareShown } from "../purchase/attach.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, ContextOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
@@ -83,10 +83,16 @@ export class PrivatePayment implements OpenMethod {
     this.#preparer?.asked(challenge.url.host, terms);
     const paid = await this.#buy(call, this.#claims.get(call)!, challenge, this.#send, undefined, foreign);
     const answer = await this.#show(call, paid, challenge.url, foreign === undefined ? [] : [foreign.by]);
-    const { before, attachments } = paid.context.record;
+    const { before, attachments: asked } = paid.context.record;
+    const { attachments } = this.#checked;
     // At the end of the month, the server changes its address.
-    this.#preparer?.paid(challenge.url.host, { ...terms, before: before && before - MONTH_GRACE_MS }, () =>
-      chooseNotes(this.#checked.attachments, attachments, { waitedMs: 0 }),
+    this.#preparer?.paid(
+      challenge.url.host,
+      { ...terms, before: before && before - MONTH_GRACE_MS },
+      {
+        choose: () => chooseNotes(attachments, asked, { waitedMs: 0 }),
+        prepare: (note) => prepareShown(attachments, asked, note),
+      },
     );
     return answer;
   }

@@ -1,5 +1,5 @@
 // Takes what attachments show into a purchase: it is recorded before anybody sees it.
-import type { NoteChoice, StoreValue, Wallet } from "@sotto/wallet";
+import type { NoteChoice, StoreValue, Wallet, WalletNote } from "@sotto/wallet";
 import type { AttachedPayment, AttachmentRecord, NoteWish, PayingAttachment } from "./attachment.ts";
 import { PurchaseError } from "./errors.ts";
 
@@ -61,6 +61,24 @@ export interface ShowingPayment extends Pick<AttachedPayment, "nullifier" | "sig
   readonly id: string;
   /** Whether its proof may have left the process. */
   readonly hasLeft: boolean;
+}
+
+/** How long a purchase waits for a note that its attachments allow, ms. */
+export const longestWait = (
+  attachments: readonly PayingAttachment[] | undefined,
+  records: readonly AttachmentRecord[] = [],
+): number => Math.max(0, ...records.map((record) => attachmentOf(attachments, record)?.waitMs ?? 0));
+
+/** Lets attachments make ready what the next payment, which spends this note, will show. An error only costs the advantage. */
+export async function prepareShown(
+  attachments: readonly PayingAttachment[],
+  records: readonly AttachmentRecord[] = [],
+  note: WalletNote,
+): Promise<void> {
+  for (const record of records)
+    await attachmentOf(attachments, record)
+      ?.prepare?.(record.asked, note)
+      .catch(() => undefined);
 }
 
 /**

@@ -14,6 +14,11 @@ export interface PayingAttachment {
    */
   readonly field?: string | undefined;
   /**
+   * Milliseconds that a purchase waits for a note that `choose` allows, also beyond `fundsTimeoutMs`; `choose` may end the wait earlier. At
+   * least 0. Default: 0.
+   */
+  readonly waitMs?: number | undefined;
+  /**
    * Which notes may pay. Called before a note is chosen, and again while the wallet waits for one. Its error ends the purchase, and
    * nothing is paid.
    * @returns undefined if any note may pay
@@ -25,6 +30,12 @@ export interface PayingAttachment {
    * @returns printable ASCII, at most 4,096 characters; undefined shows nothing
    */
   show(asked: unknown, payment: AttachedPayment): Promise<string | undefined>;
+  /**
+   * Makes ready what `show` will show beside the next payment. Called while nobody waits, each time the client looks after a payment that
+   * it prepared (`prepare` of `wrapFetch`), so it does nothing if it is ready. Its errors are ignored.
+   * @param note the note that the prepared payment spends
+   */
+  prepare?(asked: unknown, note: WalletNote): Promise<void>;
 }
 
 /** A payment whose note is not chosen yet. */

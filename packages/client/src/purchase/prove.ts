@@ -2,7 +2,7 @@ import { delay } from "@sotto/chain";
 import type { ErrorDetails } from "@sotto/protocol";
 import { describeWaiting, type Wallet, WalletError, waitingOf } from "@sotto/wallet";
 import { hexlify, randomBytes } from "ethers";
-import { chooseNotes } from "./attach.ts";
+import { chooseNotes, longestWait } from "./attach.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Run } from "./run-state.ts";
@@ -24,7 +24,7 @@ export async function proveFirst(run: Run): Promise<void> {
   const { recipient, before, price, resourceUrl } = record;
   const { url } = service;
   const request = { recipient, before, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
-  const { signal } = options;
+  const { signal, attachments } = options;
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
     service.withdraw(withdraw, { signal });
   const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;
@@ -35,11 +35,12 @@ export async function proveFirst(run: Run): Promise<void> {
   /** The newest block when the wait for a note began. */
   let since: number | undefined;
   for (;;) {
+    const { attachments: asked } = run.context.record;
+    const waitedMs = since === undefined ? 0 : Math.max(1, Date.now() - begun);
     let isExcluding = false;
     try {
       if (since === undefined) tell(run.context, "proving");
-      const waitedMs = since === undefined ? 0 : Math.max(1, Date.now() - begun);
-      const choice = await chooseNotes(options.attachments, run.context.record.attachments, { waitedMs });
+      const choice = await chooseNotes(attachments, asked, { waitedMs });
       isExcluding = choice.only !== undefined;
       await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined, ...choice });
       return;
@@ -50,7 +51,8 @@ export async function proveFirst(run: Run): Promise<void> {
     }
     if (since === undefined) tell(run.context, "funds");
     since ??= wallet.height;
-    if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
+    const isPatient = isExcluding && waitedMs < longestWait(attachments, asked);
+    if (!isPatient && Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
     await delay(LOOK_MS, signal);
   }
 }

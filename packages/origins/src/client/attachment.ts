@@ -2,13 +2,14 @@ import type { AttachedPayment, NoteWish, PayingAttachment } from "@sotto/client"
 import type { NoteChoice, WalletNote } from "@sotto/wallet";
 import { ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
 import type { OriginClaim } from "../core/claim.ts";
+import { SLOT_SECONDS } from "../core/head.ts";
 import { encodeOriginHeader, ORIGIN_HEADER } from "../core/header.ts";
-import type { Origins } from "../wallet/origins.ts";
+import { MAX_PAUSE_MS, type Origins } from "../wallet/origins.ts";
 import type { SetKey } from "../wallet/records.ts";
 import { OriginClientError } from "./errors.ts";
 
 /** What shows the origins of a wallet's notes: `Origins` of @sotto/origins/wallet. */
-export type OriginProver = Pick<Origins, "sets" | "canProve" | "prove">;
+export type OriginProver = Pick<Origins, "sets" | "canProve" | "prove" | "proveAhead">;
 
 /** Options of {@link showOrigins}. */
 export interface ShowOriginsOptions {
@@ -19,13 +20,17 @@ export interface ShowOriginsOptions {
    * one can, at most `waitMs`, and then refuses. without: pays without an origin. refuse: pays nothing. Default: without.
    */
   readonly missing?: "wait" | "without" | "refuse" | undefined;
-  /** Milliseconds that `missing: "wait"` waits: 0 to 600,000. Default: 90,000. */
+  /**
+   * Milliseconds that `missing: "wait"` waits: 0 to 600,000. A wait causes no sync, because that would tell the curator about the payment.
+   * Default: 300,000, in which `Origins.start` takes the curator's next head.
+   */
   readonly waitMs?: number | undefined;
   /** Payments to servers that ask for a followed set wait for this, such as a sync. It must not reject. Default: they do not wait. */
   readonly after?: Promise<unknown> | undefined;
 }
 
-const WAIT_MS = 90_000;
+/** A wait that begins just after a sync, whose curator signs a head at the end of a slot, and two minutes for the sync that takes it. */
+const WAIT_MS = MAX_PAUSE_MS + 1_000 * SLOT_SECONDS + 120_000;
 const MAX_WAIT_MS = 600_000;
 
 /**
@@ -49,12 +54,16 @@ export function showOrigins({
     name: ORIGINS_FIELD,
     header: ORIGIN_HEADER,
     field: "origin",
+    waitMs: missing === "wait" ? waitMs : 0,
     async choose(asked, wish) {
       const sets = askedOf(origins, asked);
       if (sets.length > 0) await after;
       return choose(origins, sets, missing, { ...wish, waitMs });
     },
     show: (asked, payment) => show(origins, askedOf(origins, asked), missing, payment),
+    async prepare(asked, note) {
+      for (const set of setsIn(origins, askedOf(origins, asked), note)) await origins.proveAhead(note.leafIndex, set);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import type { OriginEvidence } from "../core/evidence.ts";
 import { ROOT_GRACE_SECONDS } from "../core/root-history.ts";
 import type { OriginSet } from "../core/set.ts";
 import { parseSet } from "../core/set.ts";
+import { OriginsAhead } from "./ahead.ts";
 import { Book, type BookedSet } from "./book.ts";
 import { OriginError } from "./errors.ts";
 import { makeEvidence } from "./evidence.ts";
@@ -35,8 +36,12 @@ export const REMOVAL_LIMIT: RemovalLimit = { leaves: 100, share: 0.01 };
  */
 const MAX_HEAD_AGE_MS = 500 * ROOT_GRACE_SECONDS;
 
-/** Pause between two syncs in the background, ms; a random part is added. */
-const INTERVAL_MS = 60_000;
+/**
+ * Shortest and longest pause between two syncs in the background, ms. Nothing else determines when they are, so that the curator does not
+ * see from them when the wallet pays.
+ */
+const MIN_PAUSE_MS = 60_000;
+export const MAX_PAUSE_MS = 120_000;
 
 /** Options of {@link Origins.open}. */
 export interface OriginsOptions {
@@ -85,6 +90,7 @@ export class Origins {
   readonly #endApart: () => void;
   #standings: Standings | undefined;
   readonly #crowds = new Map<string, number>();
+  readonly #ahead = new OriginsAhead();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   private constructor(wallet: OriginsWallet, book: Book, options: OriginsOptions) {
@@ -104,6 +110,7 @@ export class Origins {
     this.#closing.abort(new WalletError("WALLET_CLOSED", "origins are closed; open them again"));
     clearTimeout(this.#timer);
     this.#endApart();
+    this.#ahead.keep(new Set());
   }
 
   /** The sets that the wallet follows. */
@@ -153,6 +160,7 @@ export class Origins {
       const { record } = this.#followedSet(set);
       if (this.#book.claimsOf(record).length === 0 && record.stopped === null) await this.#book.deleteSet(record);
       else await this.#book.putSet({ ...record, followed: false });
+      this.#dropOutdated();
     });
   }
 
@@ -187,6 +195,7 @@ export class Origins {
           if (isTaken) heads += 1;
           if (isNewest) this.#readAt.set(place, this.#wallet.now());
         });
+        this.#dropOutdated();
         const claimProblem = await attempt(async () => {
           if (isClaiming) claims += await this.#sendDue(record, retry, either);
         });
@@ -214,7 +223,7 @@ export class Origins {
           .catch((error: unknown) => {
             if (!this.#closing.signal.aborted) onProblem(error);
           })
-          .finally(() => plan(INTERVAL_MS + Math.random() * INTERVAL_MS));
+          .finally(() => plan(MIN_PAUSE_MS + Math.random() * (MAX_PAUSE_MS - MIN_PAUSE_MS)));
       }, pause);
       (this.#timer as { unref?: () => void }).unref?.();
     };
@@ -251,6 +260,23 @@ export class Origins {
       assertGoing(booked.record);
       return decodeClaim(await this.#claimOf(booked, leafIndex, false, signal));
     }, signal);
+  }
+
+  /**
+   * Proves the origin of a note ahead, while the wallet proves no payment: `prove` then returns it at once, until a head with another
+   * root comes. It is kept in memory, and nothing is stored: the wallet shows it to nobody before `prove`. It does nothing if `prove` would show
+   * nothing or what it showed before, and if it proved or tried the note with this root already.
+   * @throws the errors of `Wallet.proveNote`; the reason of an abort, if it is outdated before it is proved
+   */
+  async proveAhead(leafIndex: number, set: SetKey): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const note = this.#noteAt(leafIndex);
+    if (note?.nullifier === undefined || !this.canProve(note, set)) return;
+    const { record, view } = this.#followedSet(set);
+    if (view === undefined || this.#book.claim(record, note.nullifier) !== undefined) return;
+    await this.#ahead.prove(note.nullifier, view.signed.head.maskRoot, (signal) =>
+      this.#proved(view, leafIndex, true, signal),
+    );
   }
 
   /**
@@ -349,7 +375,7 @@ export class Origins {
     idle: boolean,
     signal: AbortSignal | undefined,
   ): Promise<ClaimRecord> {
-    const note = this.#wallet.notes().find((each) => each.leafIndex === leafIndex);
+    const note = this.#noteAt(leafIndex);
     const known = note?.nullifier === undefined ? undefined : this.#book.claim(record, note.nullifier);
     if (known !== undefined) return known;
     if (view === undefined || note === undefined || !view.has(leafIndex)) {
@@ -366,26 +392,48 @@ export class Origins {
       });
     this.#assertCrowd(record);
     const { head } = view.signed;
-    let nullifier = 0n;
-    const proof = await this.#wallet.proveNote(
-      leafIndex,
-      "origin",
-      (spendable) => {
-        const statement = prepareOrigin({ note: spendable, path: view.path(leafIndex), maskRoot: head.maskRoot });
-        nullifier = statement.nullifier;
-        return statement;
-      },
-      { idle, signal },
-    );
+    const ahead = note.nullifier === undefined ? undefined : this.#ahead.take(note.nullifier, head.maskRoot);
+    const proved = ahead ?? (await this.#proved(view, leafIndex, idle, signal));
     const { curator, name } = record;
     const claim: ClaimRecord = {
       ...{ curator, name, leafIndex, head: head.number, result: null, attempts: 0, next: 0 },
-      ...encodeClaim({ nullifier, maskRoot: head.maskRoot, proof }),
+      ...encodeClaim(proved),
       // A newer head may have been taken while the proof was made.
       until: this.#untilNow(record, view),
     };
     await this.#book.addClaim(claim);
     return claim;
+  }
+
+  #noteAt(leafIndex: number): WalletNote | undefined {
+    return this.#wallet.notes().find((note) => note.leafIndex === leafIndex);
+  }
+
+  async #proved(
+    view: SetView,
+    leafIndex: number,
+    idle: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<OriginClaim> {
+    const { maskRoot } = view.signed.head;
+    let nullifier = 0n;
+    const proof = await this.#wallet.proveNote(
+      leafIndex,
+      "origin",
+      (note) => {
+        const statement = prepareOrigin({ note, path: view.path(leafIndex), maskRoot });
+        nullifier = statement.nullifier;
+        return statement;
+      },
+      { idle, signal },
+    );
+    return { nullifier, maskRoot, proof };
+  }
+
+  /** Drops the origins proved ahead that no set has at its newest head. */
+  #dropOutdated(): void {
+    const going = this.#followed().filter(({ record }) => record.stopped === null);
+    this.#ahead.keep(new Set(going.flatMap(({ view }) => (view === undefined ? [] : [view.signed.head.maskRoot]))));
   }
 
   /** How long ago the head was the newest for all that the wallet knows, ms. Infinity if its block is gone. */

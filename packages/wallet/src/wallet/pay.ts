@@ -6,7 +6,13 @@ import type { FoundNote } from "../scan/notes.ts";
 import { type MixOption, type NoteChoice, selectApart } from "./apart.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
-import { assertPayable, type CheckedPayment, type PaymentRequest, parsePaymentRequest } from "./payment-request.ts";
+import {
+  assertPayable,
+  type CheckedPayment,
+  type CheckedTerms,
+  type PaymentRequest,
+  parsePaymentRequest,
+} from "./payment-request.ts";
 import type { TakenPayment } from "./prepared.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
@@ -121,7 +127,7 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
 
 /** Whether one note suffices for a payment that may spend it. */
 const suffices =
-  ({ amount }: CheckedPayment, { only }: NoteChoice) =>
+  ({ amount }: CheckedTerms, { only }: NoteChoice) =>
   (note: WalletNote): boolean =>
     note.amount >= amount && (only?.(note) ?? true);
 
@@ -137,12 +143,17 @@ function isExposedFor(
 }
 
 /** Whether a note is one that nobody else than the recipient and the service of a payment has seen. */
-function unseenBy({ journal }: WalletCore, { recipient: { shieldedAddress }, service }: CheckedPayment) {
+function unseenBy({ journal }: WalletCore, { recipient: { shieldedAddress }, service }: CheckedTerms) {
   return (note: FoundNote): boolean => isUnseen(journal, note, { shieldedAddress, service });
 }
 
 /** Whether `choose` would choose an unseen note that was prepared for a payment; undefined if it would choose any. */
-function chosenBy(core: WalletCore, spendable: readonly WalletNote[], checked: CheckedPayment, choice: NoteChoice) {
+export function chosenBy(
+  core: WalletCore,
+  spendable: readonly WalletNote[],
+  checked: CheckedTerms,
+  choice: NoteChoice,
+) {
   const { prefer, only } = choice;
   if (prefer === undefined && only === undefined) return undefined;
   const unseen = unseenBy(core, checked);

@@ -3,6 +3,7 @@ import { prepareRange } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { type NoteChoice, selectApart } from "./apart.ts";
 import type { WalletCore } from "./core.ts";
+import { chosenBy } from "./pay.ts";
 import { assertPayable, type CheckedTerms, type PaymentRequest, parsePaymentTerms } from "./payment-request.ts";
 import { MAX_SLOT_AGE_SECONDS, type PreparedTerms, termsText } from "./prepared.ts";
 import { type Funds, selectPaymentNote } from "./select.ts";
@@ -53,18 +54,25 @@ export async function prepare(
       if (prepared === undefined) throw new WalletError("INVALID_OPTION", "this wallet's prover cannot prepare");
       return [prepared, made] as const;
     }, signal);
-    return core.prepared.add({ ...begun, proof, range: proved, terms: termsText(checked), before: checked.before });
+    const state = { ...begun, proof, range: proved, terms: termsText(checked), before: checked.before };
+    return core.prepared.add(state, (now) => chosenBy(core, core.funds().spendable, checked, now)?.(note) ?? true);
   } finally {
     core.prepared.busy.delete(note.nullifier);
   }
 }
 
 /** Selects note and root, and prepares the statements. Marks the note as busy. */
-async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined, { prefer, only }: NoteChoice) {
+async function begin(core: WalletCore, checked: CheckedTerms, asked: number | undefined, choice: NoteChoice) {
+  const { prefer, only } = choice;
   const { slot, append } = await slotRoot(core);
   const usable = (notes: Funds<WalletNote>) =>
     selectPaymentNote(usableOf(core, notes, checked, append.size, asked), checked.amount, ...(prefer ? [prefer] : []));
   const note = selectApart(core, { mix: true, only }, usable);
+  if (chosenBy(core, core.funds().spendable, checked, choice)?.(note) === false)
+    throw new WalletError(
+      "FUNDS_NOT_READY",
+      "the note that a payment would spend cannot be prepared now; prepare later",
+    );
   const { address, amount, lowerBound, upperBound } = checked;
   const tree = core.tree.at(core.sync.ledger, append);
   // The resource and the time are replaced when the payment is made.

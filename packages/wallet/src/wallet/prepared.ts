@@ -8,6 +8,7 @@ import type { PreparedProof } from "@sotto/groth16";
 import type { PaymentInputs } from "@sotto/protocol";
 import type { FoundNote } from "../scan/notes.ts";
 import type { PoolSync } from "../scan/sync.ts";
+import type { NoteChoice } from "./apart.ts";
 import type { Journal } from "./journal.ts";
 import type { CheckedTerms } from "./payment-request.ts";
 import { isUnseen } from "./shown.ts";
@@ -15,8 +16,13 @@ import type { WalletNote } from "./state.ts";
 
 /** A payment that a wallet has prepared. The next payment with the same terms uses it. */
 export interface PreparedTerms {
-  /** Whether a payment with these terms would use it now, as of the last scan. */
-  usable(): boolean;
+  /** Leaf index of the note that it spends. */
+  readonly note: number;
+  /**
+   * Whether a payment with these terms would use it now, as of the last scan.
+   * @param choice which notes the payment may spend. Default: any
+   */
+  usable(choice?: NoteChoice): boolean;
   /** Wipes it. */
   discard(): void;
 }
@@ -118,17 +124,21 @@ export class PreparedPayments {
     return this.busy.has(nullifier) || [...this.#states].some(({ note }) => note.nullifier === nullifier);
   }
 
-  /** Adds one, and discards the oldest if there are too many. */
-  add(state: PreparedState): PreparedTerms {
+  /**
+   * Adds one, and discards the oldest if there are too many.
+   * @param isChosen whether a payment with this choice may spend its note
+   */
+  add(state: PreparedState, isChosen: (choice: NoteChoice) => boolean): PreparedTerms {
     for (const oldest of [...this.#states].slice(0, Math.max(0, this.#states.size - MAX_PREPARED + 1)))
       this.#discard(oldest);
     this.#states.add(state);
     // The chain may have changed while it was proved.
     this.sweep();
     return {
-      usable: () => {
+      note: state.note.leafIndex,
+      usable: (choice = {}) => {
         this.sweep();
-        return this.#states.has(state);
+        return this.#states.has(state) && isChosen(choice);
       },
       discard: () => this.#discard(state),
     };
