@@ -6,5 +6,11 @@ export { type Followed, type FollowOptions, MINIMUM_CROWD, type OriginsWallet } 
 export { Origins, type OriginsOptions, REMOVAL_LIMIT, type Synced, type SyncSetsOptions } from "./wallet/origins.ts";
 export type { SetKey, StoppedRecord } from "./wallet/records.ts";
 export type { SpendState } from "./wallet/spends.ts";
-export type { FollowedStatus, HeadStatus } from "./wallet/status.ts";
+export {
+  type FollowedStatus,
+  type HeadStatus,
+  type StandingTotal,
+  type StandingTotals,
+  totalsOf,
+} from "./wallet/status.ts";
 export type { RemovalLimit } from "./wallet/sync-set.ts";

@@ -1,6 +1,6 @@
 // The tool that shows where the wallet's money comes from. It reads what the wallet's owner follows, and changes nothing.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { type FollowedStatus, Origins, reasonOf, STANDING_REASONS, type StandingReason } from "@sotto/origins/wallet";
+import { type FollowedStatus, Origins, STANDING_REASONS, type StandingReason, totalsOf } from "@sotto/origins/wallet";
 import { quoted } from "@sotto/protocol";
 import { z } from "zod";
 import type { Agent } from "../agent/agent.ts";
@@ -77,18 +77,8 @@ export function registerOrigins(mcp: McpServer, agent: Agent): void {
 }
 
 function shownSet(status: FollowedStatus, token: Token): Shown {
-  const { curator, name, url, head, crowd, minimumCrowd, notes, spends, removal, stopped } = status;
-  const sum = (some: FollowedStatus["notes"]) =>
-    amountOf(
-      some.reduce((total, { note }) => total + note.amount, 0n),
-      token,
-    );
-  const within = (place: string) => sum(notes.filter(({ standing }) => standing.in === place));
-  const reasons = REASONS.flatMap((why) => {
-    const some = notes.filter(({ standing }) => reasonOf(standing) === why);
-    const place = some[0]?.standing.in;
-    return place === undefined || place === "set" ? [] : [{ why, in: place, amount: sum(some), notes: some.length }];
-  });
+  const { curator, name, url, head, crowd, minimumCrowd, spends, removal, stopped } = status;
+  const { inSet, waiting, outside, reasons } = totalsOf(status);
   return {
     curator,
     name: quoted(name, 32),
@@ -104,7 +94,10 @@ function shownSet(status: FollowedStatus, token: Token): Shown {
           },
     crowd,
     minimum_crowd: minimumCrowd,
-    ...{ in_set: within("set"), waiting: within("waiting"), outside: within("outside"), reasons },
+    in_set: amountOf(inSet, token),
+    waiting: amountOf(waiting, token),
+    outside: amountOf(outside, token),
+    reasons: reasons.map(({ amount, ...reason }) => ({ ...reason, amount: amountOf(amount, token) })),
     payments_to_claim: spends.due,
     removal: removal ?? null,
     stopped: stopped === undefined ? null : `${stopped.code}: ${quoted(stopped.message, 600)}`,

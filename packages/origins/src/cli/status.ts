@@ -1,6 +1,6 @@
 import { amountFields, type Command, type Config, counted, listed, money, printable, withWallet } from "@sotto/cli-kit";
 import { SottoError } from "@sotto/protocol";
-import { type FollowedStatus, reasonOf, STANDING_REASONS, type Standing } from "../wallet.ts";
+import { type FollowedStatus, reasonOf, STANDING_REASONS, type Standing, totalsOf } from "../wallet.ts";
 import { withOrigins } from "./open.ts";
 
 /** What a reason means, with the command that changes it. */
@@ -52,7 +52,9 @@ export function statusText(status: FollowedStatus, config?: Pick<Config, "decima
     standing.in === "set" ? "in the set" : standing.in,
     inWords(standing),
   ]);
-  return [...lines, ...listed(rows, "").map((row) => `  ${row}`)];
+  const { inSet, waiting, outside } = totalsOf(status);
+  const totals = `in the set: ${money(inSet, config)}, waiting: ${money(waiting, config)}, outside: ${money(outside, config)}`;
+  return [...lines, `  ${totals}`, ...listed(rows, "").map((row) => `  ${row}`)];
 }
 
 export const originStatus: Command = {

@@ -1,7 +1,7 @@
 import type { WalletNote } from "@sotto/wallet";
 import type { WireHead } from "../core/head.ts";
 import type { Book, BookedSet } from "./book.ts";
-import { type Standing, Standings } from "./membership.ts";
+import { reasonOf, STANDING_REASONS, type Standing, type StandingReason, Standings } from "./membership.ts";
 import type { OriginsWallet } from "./options.ts";
 import type { SetKey, StoppedRecord } from "./records.ts";
 import { type SpendState, spentBy, stateOf } from "./spends.ts";
@@ -44,6 +44,42 @@ export interface FollowedStatus extends SetKey {
   readonly notes: readonly { readonly note: WalletNote; readonly standing: Standing }[];
   /** Number of the wallet's spends by how far their claims are. */
   readonly spends: Readonly<Record<SpendState, number>>;
+}
+
+/** A wallet's unspent money by its standing in a set, base units. */
+export interface StandingTotals {
+  /** Money whose origin can be shown. */
+  readonly inSet: bigint;
+  /** Money that may still join the set. */
+  readonly waiting: bigint;
+  /** Money that is spent without an origin. */
+  readonly outside: bigint;
+  /** Why money waits or is outside, one for each reason. */
+  readonly reasons: readonly StandingTotal[];
+}
+
+/** The unspent money that waits or is outside for one reason. */
+export interface StandingTotal {
+  readonly why: StandingReason;
+  readonly in: "waiting" | "outside";
+  /** Base units. */
+  readonly amount: bigint;
+  /** Number of notes, 1 or more. */
+  readonly notes: number;
+}
+
+const REASONS = Object.keys(STANDING_REASONS) as StandingReason[];
+
+/** Sums up the notes of a set's status. */
+export function totalsOf({ notes }: Pick<FollowedStatus, "notes">): StandingTotals {
+  const sum = (some: FollowedStatus["notes"]) => some.reduce((total, { note }) => total + note.amount, 0n);
+  const within = (place: Standing["in"]) => sum(notes.filter(({ standing }) => standing.in === place));
+  const reasons = REASONS.flatMap((why): StandingTotal[] => {
+    const some = notes.filter(({ standing }) => reasonOf(standing) === why);
+    const place = some[0]?.standing.in;
+    return place === undefined || place === "set" ? [] : [{ why, in: place, amount: sum(some), notes: some.length }];
+  });
+  return { inSet: within("set"), waiting: within("waiting"), outside: within("outside"), reasons };
 }
 
 export function statusOf(

@@ -35,6 +35,7 @@ describe("sotto origin status", function () {
       `  head 0 of ${new Date(head.time * 1000).toISOString()}: 2 notes`,
       "  crowd: 2, below the minimum of 3: nothing is shown",
       "  1 payment to claim: `sotto origin sync`",
+      "  in the set: 0.006 USDC, waiting: 0.011 USDC, outside: 0 USDC",
       "  1  0.006 USDC  in the set",
       "  2  0.007 USDC  waiting     the curator has not judged the deposit yet",
       "  4  0.004 USDC  waiting     `sotto origin sync` sends the claim of the payment that made it",

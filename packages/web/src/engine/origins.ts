@@ -1,32 +1,20 @@
 // The curators' sets that the wallet follows: what the page shows of them, and what their owner decides.
-import {
-  type FollowedStatus,
-  type Origins,
-  reasonOf,
-  STANDING_REASONS,
-  type StandingReason,
-} from "@sotto/origins/wallet";
+import { type FollowedStatus, type Origins, STANDING_REASONS, totalsOf } from "@sotto/origins/wallet";
 import { trimPasted } from "@sotto/protocol";
 import { failureOf, WebError } from "../errors.ts";
 import type { OriginView, SetName } from "./api.ts";
 import type { Context } from "./context.ts";
 
 const FIELDS: readonly string[] = ["curator", "name", "url", "mirrors", "minimumCrowd"];
-const REASONS = Object.keys(STANDING_REASONS) as StandingReason[];
 
 export function originView(status: FollowedStatus): OriginView {
-  const { curator, name, url, mirrors, head, crowd, minimumCrowd, notes, spends, removal, stopped, problem } = status;
-  const sum = (some: FollowedStatus["notes"]) => some.reduce((total, { note }) => total + note.amount, 0n);
-  const within = (place: string) => sum(notes.filter(({ standing }) => standing.in === place));
+  const { curator, name, url, mirrors, head, crowd, minimumCrowd, spends, removal, stopped, problem } = status;
+  const { reasons, ...totals } = totalsOf(status);
   return {
     ...{ curator, name, url, mirrors, crowd, minimumCrowd, removal },
     head: head === undefined ? undefined : { number: head.number, at: head.time * 1000, notes: head.members },
-    ...{ inSet: within("set"), waiting: within("waiting"), outside: within("outside") },
-    reasons: REASONS.flatMap((why) => {
-      const some = notes.filter(({ standing }) => reasonOf(standing) === why);
-      const place = some[0]?.standing.in;
-      return place === undefined || place === "set" ? [] : [{ place, amount: sum(some), text: STANDING_REASONS[why] }];
-    }),
+    ...totals,
+    reasons: reasons.map(({ why, in: place, amount }) => ({ place, amount, text: STANDING_REASONS[why] })),
     toClaim: spends.due,
     stopped: stopped === undefined ? undefined : { code: stopped.code, message: stopped.message, details: {} },
     problem: problem === undefined ? undefined : failureOf(problem),
