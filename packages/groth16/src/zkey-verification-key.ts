@@ -1,7 +1,7 @@
 /** The verification key that a proving key contains. */
-import { sharedCurve } from "../curve.ts";
-import { invalidKey, parseZkey, verificationPoints } from "../fast/zkey.ts";
-import { parseVerificationKey, type VerificationKey } from "./verification-key.ts";
+import { sharedCurve } from "./curve.ts";
+import { invalidKey, parseZkey, verificationPoints } from "./fast/zkey.ts";
+import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 
 /**
  * Reads the verification key out of a .zkey file, checked as strictly as one in JSON.
