@@ -223,7 +223,8 @@ function compare(equation: Equation, digits: Digits): Comparison[] {
   ordered.sort((a, b) => Math.max(...a.exponents) - Math.max(...b.exponents));
   for (const [i, { exponents }] of ordered.entries())
     if (i > 0 && Math.min(...exponents) < Math.max(...(ordered[i - 1] as Digit).exponents)) return [];
-  const singles = others.filter(({ wires }) => wires.length === 1);
+  // A product of two forms in one bit also has a value for 0.
+  const singles = others.filter(({ wires, values }) => wires.length === 1 && values[0] === 0n);
   const sizes = singles.map(({ values: [, value = 0n] }) => (value < 0n ? -value : value));
   const base = {
     terms: equation.terms.map(({ by, scale }) => ({ by, scale: mod(scale * integers.scale) })),

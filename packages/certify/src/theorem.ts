@@ -269,11 +269,11 @@ function findAsserting(
     if (step.rule === "linear") need(step.nonzero);
     const wires = wiresDetermined(step);
     if (step.rule === "bits" || step.rule === "root") need(step.below ?? -1);
-    if (step.rule === "root") {
-      need(step.half ?? -1);
-      for (const { wires: bits } of normalized.sides(step.sum) ?? [])
-        for (const bit of bits) need(choices.get(bit) ?? -1);
-    }
+    if (step.rule === "root") need(step.half ?? -1);
+    if (step.rule === "root" || step.rule === "division")
+      for (const constraint of constraintsOf(step))
+        for (const { wires: bits } of normalized.sides(constraint) ?? [])
+          for (const bit of bits) need(choices.get(bit) ?? -1);
     if (step.rule === "bits") for (const wire of wires) need(choices.get(wire) as number);
     if (step.rule === "sign") need(choices.get(step.wire) as number);
     for (const wire of wires) known[wire] = 1;

@@ -199,6 +199,81 @@ describe("comparisons over the field of 8191, against all numbers of 13 bits", f
     }
     for (const [name, times] of Object.entries(seen)) expect(times, name).to.be.above(SYSTEMS / 10);
   });
+
+  it("need a bound below the prime, in both checkers", () => {
+    const [fact] = factsOf(compareWith(PRIME - 1, false)).found as [Comparison];
+    const { found, replays, isDetermined } = factsOf(compareWith(PRIME, false));
+    expect(found, "first").to.deep.equal([]);
+    expect(isDetermined).to.equal(false);
+    // True of 13 bits, but of two numbers that are the same modulo the prime.
+    expect(replays({ ...fact, bound: BigInt(PRIME) }), "second").to.equal(false);
+    expect(factsOf(compareWith(PRIME - 1, false)).replays(fact), "control").to.equal(true);
+  });
+
+  it("need a sum below the prime, in both checkers", () => {
+    // 2304 + 2048 + 3584 + 255 is the prime, so that 255, which says that the number is above 5, adds up to 0 with three multiples of 256.
+    const wraps = (last: number): Compared => ({
+      ...compareWith(5, false),
+      weights: [1, 2, 4, 8, 16, 32, 256, 128, -2304, -2048, last],
+    });
+    const [fact] = factsOf(compareWith(5, false)).found as [Comparison];
+    const claims = (last: number) => {
+      const { found, replays } = factsOf(wraps(last));
+      const negative = { ...fact, terms: fact.terms.map(({ by, scale }) => ({ by, scale: -scale })) };
+      const holds = truthOf(wraps(last));
+      return [found.every(holds), replays(fact), replays(negative), holds(fact)];
+    };
+    expect(claims(-3584)).to.deep.equal([true, false, false, false]);
+    expect(claims(-1792), "control").to.deep.equal([true, true, true, true]);
+  });
+
+  it("need a bound whose bits are among the number's, in the second checker", () => {
+    const { found, replays } = factsOf(compareWith(5, true));
+    const fact = found.find(({ out }) => out === FIRST_SUM + PLACE) as Comparison;
+    // The highest bit counts 2^13, so no number has a bit at place 12: 6 is above 5, but not above 4096 + 5.
+    const raised = { ...fact, exponents: fact.exponents.map((place) => (place === 12 ? 13 : place)) };
+    expect(replays(raised), "control").to.equal(true);
+    expect(replays({ ...raised, bound: 4096n + fact.bound })).to.equal(false);
+  });
+
+  it("square a wire only if it is a bit, in the second checker", () => {
+    // x x = x + b: only for a bit x, b is 0.
+    const side = (...wires: number[]) => new Map(wires.map((wire) => [wire, 1n]));
+    const claim = { terms: [{ by: 0, scale: 1n }], wires: [2], exponents: [0], bound: 0n, modulus: 2n };
+    const replays = (bits: readonly number[]) => {
+      try {
+        const expand = () => [side(1), side(1), side(1, 2)] as const;
+        rules.replayComparison({ rule: "compare", ...claim }, expand, (wire) => bits.includes(wire));
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect([replays([1, 2]), replays([2])]).to.deep.equal([true, false]);
+  });
+
+  it("count what a product of forms in one bit adds if the bit is 0", () => {
+    const { wires, constraints } = constraintsOf(compareWith(4095, false));
+    const [product, bit] = [wires, wires + 1];
+    /** @param ifZero what the product adds for 0; it adds 128 for 1 */
+    const results = (ifZero: number) => {
+      // (a t + b) (t + 1) = product, in place of a bit of the sum.
+      const sum = constraints.find(([, , c]) => c[FIRST_SUM] === 1n) as Constraint;
+      const { [FIRST_SUM + PLACE]: _, ...others } = sum[2];
+      const changed = constraints.map((each) => (each === sum ? [{}, {}, { ...others, [product]: 1n }] : each));
+      const factor = { [bit]: fieldElement(128 * 4096 - ifZero), 0: fieldElement(ifZero) };
+      const more = [
+        [factor, { [bit]: 1n, 0: 1n }, { [product]: 1n }],
+        [{ [bit]: 1n }, { [bit]: 1n, 0: fieldElement(-1) }, {}],
+      ];
+      const system = systemOf(wires + 2, 1, [...changed, ...more] as Constraint[]);
+      const facts = new rules.Facts(new rules.Normalized(system));
+      facts.scanConstraints();
+      return [...facts.comparisons.values()].map(({ out }) => out);
+    };
+    expect(results(0), "control").to.include(bit);
+    expect(results(-64)).not.to.include(bit);
+  });
 });
 
 const HEAD = `pragma circom 2.0.0;

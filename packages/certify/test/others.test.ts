@@ -166,3 +166,30 @@ component main = Renamed();`;
     expect(result.certificate.unused).to.deep.equal(["c"]);
   });
 });
+
+describe("constraints that only assert", () => {
+  it("are not those that make a bit of a quotient", async () => {
+    const source = `pragma circom 2.0.0;
+template Quarter() {
+  signal input in;
+  signal output q;
+  signal low;
+  signal high;
+  signal rest;
+  q <-- in >> 2;
+  low <-- in & 1;
+  high <-- (in >> 1) & 1;
+  q * (q - 1) === 0;
+  low * (low - 1) === 0;
+  high * (high - 1) === 0;
+  rest <== 2 * high + low;
+  in === 4 * q + rest;
+}
+component main = Quarter();
+`;
+    const { r1cs } = await compile(source);
+    const { free, asserting } = prove(r1cs, r1cs);
+    expect(free).to.deep.equal([]);
+    expect(asserting).to.deep.equal([]);
+  });
+});

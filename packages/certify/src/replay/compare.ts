@@ -23,7 +23,11 @@ interface Block {
 }
 
 /** The coefficients of the scaled sum of constraints; a product of two bits is under both, the constant under none. */
-function multiplyOut(terms: Compare["terms"], expand: Expand): Map<string, [bits: number[], k: bigint]> {
+function multiplyOut(
+  terms: Compare["terms"],
+  expand: Expand,
+  isBit: (wire: number) => boolean,
+): Map<string, [bits: number[], k: bigint]> {
   const total = new Map<string, [number[], bigint]>();
   const add = (keys: readonly number[], k: bigint) => {
     // A bit is its own square.
@@ -33,7 +37,17 @@ function multiplyOut(terms: Compare["terms"], expand: Expand): Map<string, [bits
   };
   for (const { by, scale } of terms) {
     const [a, b, c] = expand(by);
-    for (const [x, j] of a) for (const [y, k] of b) add([x, y], scale * j * k);
+    const isConstant = (side: Terms) => side.size === (side.has(0) ? 1 : 0);
+    need(
+      isConstant(a) || isConstant(b) || Math.max(a.size, b.size) <= MAX_BLOCK + 1,
+      "too many bits are multiplied with each other",
+    );
+    // Before sums cancel: x x - x is 0 only for a bit.
+    for (const [x, j] of a)
+      for (const [y, k] of b) {
+        need(x !== y || x === 0 || isBit(x), "the square of a wire that is not a bit");
+        add([x, y], scale * j * k);
+      }
     for (const [x, k] of c) add([x], -scale * k);
   }
   for (const [name, [, k]] of total) if (k === 0n) total.delete(name);
@@ -105,7 +119,7 @@ export function replayComparison(
     wires.every((wire, i) => isBit(wire) && (exponents[i] as number) >= 0 && (exponents[i] as number) < MAX_PLACE),
     "a digit that is not a bit",
   );
-  const monomials = [...multiplyOut(terms, expand).values()];
+  const monomials = [...multiplyOut(terms, expand, isBit).values()];
   for (const [bits] of monomials) need(bits.every(isBit), "a wire that is not a bit");
   const blocks = blocksOf(monomials);
   // The sum is 0 modulo P, and its absolute value is below P: it is 0.
