@@ -185,6 +185,40 @@ describe("what payers show beside payments in x402's format", function () {
     expect(payload).to.not.have.property("memo");
   });
 
+  it("is never shown by a payment that left while nobody asked, after it could not be shown", async () => {
+    const wallet = await payerWith(world, [PRICE]);
+    const url = await sell(memo());
+    const { show } = paying();
+    let isBroken = true;
+    const failing = paying({ show: (...asked) => (isBroken ? Promise.reject(new Error("not now")) : show(...asked)) });
+    const scheme = await SottoScheme.open({ wallet, services: [world.serviceUrl], attachments: [failing] });
+    const required = decode((await fetch(url)).headers.get("payment-required")) as {
+      accepts: { extra: Record<string, unknown> }[];
+    };
+    const silent = structuredClone(required);
+    delete silent.accepts[0]!.extra["attachments"];
+    const pay = async (terms: object) => (await clientOf(scheme).createPaymentPayload(terms as never)).payload;
+    expect(await pay(required).catch(String)).to.include("not now");
+    isBroken = false;
+    const left = await pay(silent);
+    const again = await pay(required);
+    expect([left, again].map((payload) => "memo" in payload)).to.deep.equal([false, false]);
+    expect(nullifierOf(again)).to.equal(nullifierOf(left));
+  });
+
+  it("waits for a note as long as it asks for, also if other notes would be waited for shorter", async () => {
+    const wallet = await payerWith(world, [PRICE]);
+    const url = await sell(memo());
+    const patient = paying({
+      waitMs: 60_000,
+      choose: (_, { waitedMs }) => (waitedMs < 1_000 ? { only: () => false } : {}),
+    });
+    const scheme = await SottoScheme.open({
+      ...{ wallet, services: [world.serviceUrl], attachments: [patient], fundsTimeoutMs: 100 },
+    });
+    expect((await wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme))(url)).status).to.equal(200);
+  });
+
   it("chooses the note that pays, and ends the payment before anything is paid if there is none", async () => {
     const wallet = await payerWith(world, [PRICE, 2n * PRICE]);
     const url = await sell(memo());

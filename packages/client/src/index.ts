@@ -70,7 +70,14 @@ export {
   type ResolveOptions,
   resolvePhone,
 } from "./phone/resolve.ts";
-export { askedAttachments, attach, attachedFields, chooseNotes, type ShowingPayment } from "./purchase/attach.ts";
+export {
+  askedAttachments,
+  attach,
+  attachedFields,
+  chooseNotes,
+  longestWait,
+  type ShowingPayment,
+} from "./purchase/attach.ts";
 export type { AttachedPayment, AttachmentRecord, NoteWish, PayingAttachment } from "./purchase/attachment.ts";
 export { ChargeCounters } from "./purchase/charges.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";

@@ -243,6 +243,8 @@ describe("preparing for hosts", () => {
     };
     preparer.paid(HOST, terms);
     await until(() => count() === 2);
+    // What attachments cannot make ready ends nothing, and an unhandled rejection would end the tests.
+    await setTimeout(30);
     await payer.close();
   });
 

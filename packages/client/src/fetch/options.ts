@@ -284,12 +284,17 @@ export function parseAttachments(
     const { name, header, field, waitMs, choose, show, prepare } = Object(attachment) as PayingAttachment;
     const isNamed = typeof name === "string" && ATTACHMENT_NAME.test(name);
     const isField = field === undefined || isFieldName(field);
-    const isChoice = choose === undefined || typeof choose === "function";
+    const isOptional = [choose, prepare].every((each) => each === undefined || typeof each === "function");
     const isShown = typeof header === "string" && HEADER_NAME.test(header) && typeof show === "function";
-    if (!isNamed || !isField || !isChoice || !isShown)
-      throw invalid("must be objects with a name, a header, show() and perhaps choose(); a field has letters only");
+    if (!isNamed || !isField || !isOptional || !isShown)
+      throw invalid(
+        "must be objects with a name, a header, show() and perhaps choose() and prepare(); a field has letters only",
+      );
     if (waitMs !== undefined && (!Number.isSafeInteger(waitMs) || waitMs < 0))
-      throw invalid(`: waitMs of ${name} must be a whole number of milliseconds, 0 or more`);
+      throw new FetchError(
+        "FETCH_OPTION_INVALID",
+        `waitMs of the attachment ${name} must be a whole number of milliseconds, 0 or more, got ${String(waitMs)}`,
+      );
     const isTaken = field !== undefined && fields.has(field);
     const taken = names.has(name) ? name : used.has(keyOf(header)) ? header : isTaken ? field : undefined;
     if (taken !== undefined) throw invalid(`: ${name} uses ${taken}, which is reserved or another one's`);

@@ -104,7 +104,8 @@ export class Preparer {
         if (error instanceof SottoError && FINAL.has(error.code)) this.#stopped = true;
       }
     }
-    for (const [name] of recent) await this.#prepareAttached(name);
+    // An error only costs the advantage.
+    for (const [name] of recent) await this.#prepareAttached(name).catch(() => undefined);
     this.#busy = false;
     if (this.#hosts.size > 0) this.#schedule(this.#isPaid ? 0 : this.#lookMs);
   }

@@ -16,6 +16,7 @@ import { Heads } from "./publish/heads.ts";
 import { policyOf } from "./publish/policy.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { assertNewest } from "./publish/seen.ts";
+import { STALLED_MS } from "./rounds.ts";
 import { type Newest, Replica } from "./set/replica.ts";
 import { SetWriter } from "./set/writer.ts";
 import { CuratorStore } from "./store/store.ts";
@@ -76,6 +77,9 @@ export class Curator {
   /** A round may take longer than the lease: a first one reads the whole chain. */
   readonly #renewing: NodeJS.Timeout;
   #renewal: Promise<void> | undefined;
+  readonly #clock: () => number;
+  /** When the running round began, ms; undefined between two rounds. */
+  #began: number | undefined;
   #lease: Lease | undefined;
   #published: Newest | undefined;
 
@@ -83,9 +87,12 @@ export class Curator {
     const { set, chain, token, deploymentBlock, confirmations, clock = Date.now, log } = options;
     this.#store = store;
     this.#writer = writer;
+    this.#clock = clock;
     this.#renewing = setInterval(
       () => {
-        this.#renewal = this.#renew();
+        this.#renewal ??= this.#renew().finally(() => {
+          this.#renewal = undefined;
+        });
       },
       options.renewMs ?? LEASE_MS / 3,
     );
@@ -159,6 +166,7 @@ export class Curator {
 
   /** One round: the leader follows the chain, judges and signs; every replica publishes. @throws SottoError */
   async round(): Promise<void> {
+    this.#began = this.#clock();
     this.#lease = await this.#store.acquire(this.#holder, LEASE_MS);
     try {
       if (this.#lease !== undefined) await this.#lead(this.#lease);
@@ -167,14 +175,25 @@ export class Curator {
       throw error;
     } finally {
       // Also if the chain does not answer: what another replica signed is published.
-      await this.#writer.sync();
-      await this.#publish();
+      try {
+        await this.#writer.sync();
+        await this.#publish();
+      } finally {
+        this.#began = undefined;
+      }
     }
   }
 
-  /** A replica that lost the lease notices it at its next write. */
+  /**
+   * Only while a round runs, and not while it stalls: then another replica leads. A replica that lost the lease notices it at its
+   * next write.
+   */
   async #renew(): Promise<void> {
-    if (this.#lease !== undefined) await this.#store.acquire(this.#holder, LEASE_MS).catch(() => undefined);
+    const [began, held] = [this.#began, this.#lease];
+    if (held === undefined || began === undefined || this.#clock() - began > STALLED_MS) return;
+    const lease = await this.#store.acquire(this.#holder, LEASE_MS).catch(() => undefined);
+    // After the lease expired, this is another one. The round fails with the old one, and the next or `close` uses this.
+    if (lease !== undefined && this.#lease === held) this.#lease = lease;
   }
 
   async #lead(lease: Lease): Promise<void> {

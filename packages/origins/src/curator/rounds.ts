@@ -1,7 +1,7 @@
 import type { Check, ServiceLog } from "@sotto/server";
 
 /** A round that runs for longer than this makes no progress, ms. */
-const STALLED_MS = 300_000;
+export const STALLED_MS = 300_000;
 
 /** Runs rounds one after the other, with a pause between them. */
 export class Rounds {

@@ -34,9 +34,12 @@ export class OriginsAhead {
     ahead.claim = await prove(ahead.stop.signal);
   }
 
-  /** Takes an origin out. One that is not proved yet is no longer proved ahead. */
+  /** An origin, if it is proved. One that is not proved yet is no longer proved ahead. Another set may have the same root. */
   take(nullifier: bigint, maskRoot: bigint): OriginClaim | undefined {
-    return this.#drop(keyOf(nullifier, maskRoot));
+    const key = keyOf(nullifier, maskRoot);
+    const claim = this.#origins.get(key)?.claim;
+    if (claim === undefined) this.#drop(key);
+    return claim;
   }
 
   /** Drops the origins with other mask roots. */
@@ -44,11 +47,9 @@ export class OriginsAhead {
     for (const [key, { maskRoot }] of this.#origins) if (!maskRoots.has(maskRoot)) this.#drop(key);
   }
 
-  #drop(key: string): OriginClaim | undefined {
-    const ahead = this.#origins.get(key);
+  #drop(key: string): void {
+    this.#origins.get(key)?.stop.abort();
     this.#origins.delete(key);
-    ahead?.stop.abort();
-    return ahead?.claim;
   }
 }
 

@@ -9,7 +9,7 @@ import { slow } from "@sotto/test-kit/slow";
 import type { Wallet } from "@sotto/wallet";
 import { assert } from "chai";
 import { Registry } from "prom-client";
-import { ACCEPT, type Judge } from "../../src/curator/judges/judge.ts";
+import { ACCEPT, type Judge, REFUSE } from "../../src/curator/judges/judge.ts";
 import { webhookJudge } from "../../src/curator/judges/webhook.ts";
 import { Publisher } from "../../src/curator/publish/publisher.ts";
 import { Rounds } from "../../src/curator/rounds.ts";
@@ -92,23 +92,90 @@ describe("the rounds of a curator", function () {
   });
 
   it("sign heads and take refusals of a person while a webhook hangs", async () => {
-    const judge = await webhook(100);
-    const curator = await world.curator({ judges: () => [judge], askingMs: 1 });
-    await deposits(8);
-    await deposits(8);
-    await deposits(8);
+    const hanging = await webhook(1_000);
+    const asked: number[] = [];
+    const judge: Judge = {
+      ...hanging,
+      judge: (deposit, stopping) => {
+        asked.push(deposit.leaf);
+        return hanging.judge(deposit, stopping);
+      },
+    };
+    // Each round asks about one group.
+    const curator = await world.curator({ judges: () => [judge], askingMs: 0 });
+    for (let i = 0; i < 3; i += 1) await deposits(8);
     await world.append();
     await world.round(curator);
     const { folder, store } = world.curatorOptions();
-    assert.equal(asked, 16, "the others are asked about in the next round");
+    assert.lengthOf(asked, 16, "the others are asked about in the next round");
     assert.equal(newestHead(folder).head.leaves, 24);
     await storeVerdict({ store, set: SET }, "refuse", "23");
     await world.round(curator);
-    assert.equal(asked, 23);
+    assert.sameMembers(asked.slice(16, 23), [16, 17, 18, 19, 20, 21, 22]);
     assert.deepEqual(
       linesOf(folder, logPackPath).map((line) => JSON.parse(line).leaf),
       [23],
     );
+  });
+
+  it("ask about all deposits in turn, also if some wait for long", async () => {
+    const judge: Judge = {
+      ...testJudge(),
+      judge: async ({ leaf }) => (leaf < 16 ? { verdict: "wait", again: world.now() } : ACCEPT),
+    };
+    const curator = await world.curator({ judges: () => [judge], askingMs: 0 });
+    for (let i = 0; i < 3; i += 1) await deposits(8);
+    await world.append();
+    for (let i = 0; i < 2; i += 1) await world.round(curator);
+    assert.deepEqual(membersOf(world.curatorOptions().folder), [16, 17, 18, 19, 20, 21, 22, 23]);
+  });
+
+  it("leave the lead to another replica if they stall", async () => {
+    const other = await world.curator({ folder: join(world.folder, "other") });
+    let end: () => void = () => undefined;
+    const stalling = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let isAsked = false;
+    const judge: Judge = {
+      ...testJudge(),
+      async judge() {
+        isAsked = true;
+        await stalling;
+        return ACCEPT;
+      },
+    };
+    const one = await world.curator({ judges: () => [judge], renewMs: 5 });
+    await deposits(1);
+    await world.append();
+    const round = world.round(one).catch((error: unknown) => error);
+    await eventually(async () => isAsked);
+    world.ahead += 301;
+    await eventually(async () => {
+      world.ahead += 20;
+      await other.round();
+      return other.leads;
+    });
+    end();
+    assert.propertyVal(await round, "code", "LEASE_LOST");
+  });
+
+  it("judge again what a person accepted, also after a restart", async () => {
+    const { store, folder } = world.curatorOptions();
+    let verdict: Awaited<ReturnType<Judge["judge"]>> = REFUSE;
+    const judges = () => [{ ...testJudge(), judge: async () => verdict }];
+    const first = await world.curator({ judges });
+    await deposits(1);
+    await world.append();
+    await world.round(first);
+    await storeVerdict({ store, set: SET }, "accept", "0");
+    verdict = { verdict: "wait", again: world.now() };
+    await world.round(first);
+    await first.close();
+    verdict = ACCEPT;
+    const second = await world.curator({ judges });
+    await world.round(second);
+    assert.deepEqual(membersOf(folder), [0]);
   });
 
   it("end early when the curator stops", async () => {

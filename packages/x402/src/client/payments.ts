@@ -6,6 +6,7 @@ import {
   attach,
   attachedFields,
   chooseNotes,
+  longestWait,
   type PayableAddress,
   type PayingAttachment,
 } from "@sotto/client";
@@ -229,7 +230,8 @@ export class Payments {
     const { shieldedAddress } = recipient;
     const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service, before };
     const choose = (waitedMs: number) => chooseNotes(this.#attachments, attachments, { waitedMs });
-    const { bundle } = await this.#whenReady((choice) => this.#wallet.pay(request, choice), choose);
+    const waitMs = longestWait(this.#attachments, attachments);
+    const { bundle } = await this.#whenReady((choice) => this.#wallet.pay(request, choice), choose, waitMs);
     return this.#show({ id, open, hasLeft: false }, bundle, attachments);
   }
 
@@ -255,7 +257,14 @@ export class Payments {
     bundle: WireBundle,
     asked: readonly AttachmentRecord[],
   ): Promise<Payload> {
-    if (asked.length === 0) return { ...bundle };
+    if (asked.length === 0) {
+      // It leaves without what was asked of it before: a record of that would let a later request show it.
+      if (open?.attachments !== undefined && !hasLeft) {
+        const { attachments: _, ...rest } = open;
+        await this.#put(rest);
+      }
+      return { ...bundle };
+    }
     const payment = { id, nullifier: BigInt(nullifierOf(bundle)!), hasLeft, signal: undefined };
     const attachments = await attach(this.#wallet, this.#attachments, asked, payment);
     const isRecorded = JSON.stringify(attachments) === JSON.stringify(open?.attachments);
@@ -300,13 +309,14 @@ export class Payments {
   /**
    * Retries until a note is spendable: change first has to be appended to the tree.
    * @param choose which notes may pay, after a wait. Default: all
+   * @param waitMs how long it waits for notes that attachments exclude now, ms. Default: as for other notes
    */
   async #whenReady(
     make: (choice: NoteChoice) => Promise<Payment>,
     choose: (waitedMs: number) => Promise<NoteChoice> = async () => ({}),
+    waitMs = 0,
   ): Promise<Payment> {
     const begun = Date.now();
-    const end = begun + this.#fundsTimeoutMs;
     for (let isFirst = true; ; isFirst = false) {
       const choice = await choose(isFirst ? 0 : Math.max(1, Date.now() - begun));
       try {
@@ -315,10 +325,11 @@ export class Payments {
         // Notes that an attachment excludes now may qualify soon.
         const passes = ["FUNDS_NOT_READY", ...(choice.only === undefined ? [] : ["NOTES_APART"])];
         if (!(cause instanceof WalletError) || !passes.includes(cause.code)) throw cause;
-        if (Date.now() >= end)
+        const timeout = choice.only === undefined ? this.#fundsTimeoutMs : Math.max(this.#fundsTimeoutMs, waitMs);
+        if (Date.now() - begun >= timeout)
           throw new X402SchemeError(
             "X402_FUNDS_TIMED_OUT",
-            `no note became spendable within ${this.#fundsTimeoutMs} ms`,
+            `no note became spendable within ${timeout} ms`,
             {},
             { cause },
           );

@@ -30,7 +30,7 @@ const MAX_ROUND = 5_000;
 const BATCH = 500;
 /** Questions to one judge at once. */
 const AT_ONCE = 16;
-/** How long a round asks judges, ms: the next head, and what a person or a list refuses, wait for it. */
+/** How long a round begins to ask judges, ms: the next head, and what a person or a list refuses, wait for it. */
 const ASKING_MS = 10_000;
 /** When a deposit is judged again whose judge failed, or whose depositor is not known, ms. */
 const AGAIN_MS = 30_000;
@@ -78,22 +78,29 @@ export class Judging {
     const due = this.#due();
     const end = performance.now() + (this.#options.askingMs ?? ASKING_MS);
     const isOver = () => this.#stopping.signal.aborted || performance.now() >= end;
-    for (let i = 0; i < due.length && !isOver(); i += BATCH) await this.#judge(lease, due.slice(i, i + BATCH), isOver);
+    for (let i = 0; i < due.length && (i === 0 || !isOver()); i += BATCH)
+      await this.#judge(lease, due.slice(i, i + BATCH), isOver);
   }
 
+  /** Those that nobody was asked about come first, and then those that wait for the longest time: so all get their turn. */
   #due(): number[] {
     const { writer, clock } = this.#options;
     const now = clock();
-    const due: number[] = [];
+    const unasked: number[] = [];
+    const again: (readonly [leaf: number, at: number])[] = [];
     for (const leaf of [...this.#reopened, ...writer.replica.waiting]) {
-      if ((this.#again.get(leaf) ?? 0) > now) continue;
-      due.push(leaf);
-      if (due.length === MAX_ROUND) break;
+      const at = this.#again.get(leaf);
+      if (at === undefined) unasked.push(leaf);
+      else if (at <= now) again.push([leaf, at]);
     }
-    return due.sort((a, b) => a - b);
+    again.sort(([a, first], [b, second]) => first - second || a - b);
+    return [...unasked, ...again.map(([leaf]) => leaf)].slice(0, MAX_ROUND);
   }
 
-  /** What a person said since the last round: a refusal counts at once, an acceptance has the deposit judged again. */
+  /**
+   * What a person said since the last round: a refusal counts at once. An acceptance of a refused deposit has it judged again, and
+   * counts as handled only then.
+   */
   async #takeVerdicts(lease: Lease): Promise<void> {
     const { store, writer, metrics } = this.#options;
     const rows = await store.db
@@ -102,28 +109,27 @@ export class Judging {
       .select(["origin_verdicts.leaf", "verdict", "transaction_hash"])
       .where("handled", "=", 0)
       .orderBy("origin_verdicts.leaf")
-      .limit(BATCH)
       .execute();
     if (rows.length === 0) return;
     const refusals = rows.filter(({ verdict }) => verdict === "refuse");
+    const isReopened = ({ leaf, verdict }: (typeof rows)[number]): boolean =>
+      verdict === "accept" && writer.replica.state.judgement(leaf) === false;
+    const handled = rows.filter((row) => !isReopened(row));
     const appended = await writer.judge(
       lease,
       refusals.map((row) => judgementOf("refuse", row)),
       async (db) => {
-        for (const { leaf, verdict } of rows)
-          await db
-            .updateTable("origin_verdicts")
-            .set({ handled: 1 })
-            .where("leaf", "=", leaf)
-            .where("verdict", "=", verdict)
-            .execute();
+        for (const { leaf, verdict } of handled) await markHandled(db, leaf, verdict);
       },
     );
     metrics.judged("person", "refuse", appended.length);
-    for (const { leaf, verdict } of rows) {
+    for (const { leaf, verdict } of handled) {
       this.#again.delete(leaf);
-      if (verdict === "accept" && writer.replica.state.judgement(leaf) === false) this.#reopened.add(leaf);
       if (verdict === "refuse") this.#reopened.delete(leaf);
+    }
+    for (const { leaf } of rows.filter(isReopened).filter(({ leaf }) => !this.#reopened.has(leaf))) {
+      this.#again.delete(leaf);
+      this.#reopened.add(leaf);
     }
   }
 
@@ -158,12 +164,14 @@ export class Judging {
 
   async #judge(lease: Lease, leaves: readonly number[], isOver: () => boolean): Promise<void> {
     const { writer, clock, metrics } = this.#options;
-    const deposits = await this.#load(lease, leaves);
+    const place = new Map(leaves.map((leaf, i) => [leaf, i]));
+    const deposits = (await this.#load(lease, leaves)).sort((a, b) => place.get(a.leaf)! - place.get(b.leaf)!);
     const known = new Set(deposits.map(({ leaf }) => leaf));
     for (const leaf of leaves) if (!known.has(leaf)) this.#again.set(leaf, clock() + AGAIN_MS);
     const entries: JudgementEntry[] = [];
     const counts: [judge: string, verdict: "accept" | "refuse"][] = [];
-    for (let i = 0; i < deposits.length && !isOver(); i += AT_ONCE)
+    // One group at least, also if the database was slow: otherwise nobody would ever be asked.
+    for (let i = 0; i < deposits.length && !(i === 0 ? this.#stopping.signal.aborted : isOver()); i += AT_ONCE)
       await Promise.all(
         deposits.slice(i, i + AT_ONCE).map(async (deposit) => {
           const { leaf, transaction } = deposit;
@@ -177,7 +185,11 @@ export class Judging {
         }),
       );
     entries.sort((a, b) => a.leaf - b.leaf);
-    if (entries.length > 0) await writer.judge(lease, entries);
+    const reopened = entries.filter(({ leaf }) => this.#reopened.has(leaf));
+    if (entries.length > 0)
+      await writer.judge(lease, entries, async (db) => {
+        for (const { leaf } of reopened) await markHandled(db, leaf, "accept");
+      });
     for (const [judge, verdict] of counts) metrics.judged(judge, verdict, 1);
     for (const { leaf } of entries) {
       this.#again.delete(leaf);
@@ -275,6 +287,14 @@ const judgementOf = (
   type: JudgementEntry["type"],
   { leaf, transaction_hash }: Pick<Row<"origin_leaves">, "leaf" | "transaction_hash">,
 ): JudgementEntry => ({ type, leaf, transaction: transaction_hash as Bytes32 });
+
+const markHandled = (db: Db, leaf: number, verdict: "accept" | "refuse") =>
+  db
+    .updateTable("origin_verdicts")
+    .set({ handled: 1 })
+    .where("leaf", "=", leaf)
+    .where("verdict", "=", verdict)
+    .execute();
 
 type DepositRow = Awaited<ReturnType<typeof depositRows>>[number];
 

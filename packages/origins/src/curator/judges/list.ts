@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { type Address, ANONYMOUS, parseAddress, readBody } from "@sotto/protocol";
+import { type Address, ANONYMOUS, parseAddress, readBody, SottoError } from "@sotto/protocol";
 import type { ServiceLog } from "@sotto/server";
 import { CuratorError } from "../errors.ts";
 import { ACCEPT, type Judge, REFUSE, type Watcher } from "./judge.ts";
@@ -49,6 +49,7 @@ export function listJudge({ kind, source, everyMs, log, clock }: ListOptions): J
   let addresses: Set<Address> | undefined;
   let hash: string | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
   const isRefused = (depositor: Address): boolean =>
     addresses !== undefined && addresses.has(depositor) === (kind === "deny");
   const read = async ({ changed, failed }: Watcher): Promise<void> => {
@@ -62,7 +63,8 @@ export function listJudge({ kind, source, everyMs, log, clock }: ListOptions): J
       log.info({ kind, sha256: found, addresses: list.size }, "a list of addresses was read");
       changed();
     } catch (error) {
-      failed(error);
+      const why = error instanceof SottoError ? error.message : codeOf(error);
+      failed(error instanceof CuratorError ? error : unread(why, error));
     }
   };
   return {
@@ -76,12 +78,16 @@ export function listJudge({ kind, source, everyMs, log, clock }: ListOptions): J
     async start(watcher) {
       await read(watcher);
       const again = (): void => {
+        if (stopped) return;
         timer = setTimeout(() => void read(watcher).then(again), everyMs);
         timer.unref();
       };
       again();
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }
 
@@ -90,7 +96,14 @@ const isUrl = (source: string): boolean => /^https?:\/\//.test(source);
 /** The host of a URL: its path may contain a key. Where a file is concerns nobody else. */
 const publicSource = (source: string): string => (isUrl(source) ? new URL(source).host : "file");
 
-const unread = (why: string) => new CuratorError("ORIGIN_JUDGE_FAILED", `the list cannot be read: ${why}`);
+const unread = (why: string, cause?: unknown) =>
+  new CuratorError("ORIGIN_JUDGE_FAILED", `the list cannot be read: ${why}`, {}, { cause });
+
+/** The code of an error, such as ENOENT, or its name: a message may contain a path or a URL. */
+const codeOf = (error: unknown): string => {
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  return typeof code === "string" ? code : String(name);
+};
 
 async function readSource(source: string): Promise<Uint8Array> {
   if (!isUrl(source)) {

@@ -44,10 +44,18 @@ export const webhookJudge = ({ url, secret, timeoutMs, againMs, clock }: Webhook
       if (verdict === "refuse") return REFUSE;
       return { verdict: "wait", again: clock() + againMs };
     } catch (error) {
-      return { verdict: "wait", again: clock() + againMs, error };
+      const failed = error instanceof CuratorError ? error : unanswered(error, timeoutMs);
+      return { verdict: "wait", again: clock() + againMs, error: failed };
     }
   },
 });
+
+/** A failed request, or an answer that is no JSON. */
+function unanswered(cause: unknown, timeoutMs: number): CuratorError {
+  const isLate = (cause as Error | undefined)?.name === "TimeoutError";
+  const why = isLate ? `does not answer within ${timeoutMs} ms` : "cannot be reached, or its answer is not JSON";
+  return new CuratorError("ORIGIN_JUDGE_FAILED", `the webhook ${why}`, {}, { cause });
+}
 
 async function readVerdict(response: Response, signal: AbortSignal): Promise<"accept" | "refuse" | "wait"> {
   const bytes = await readBody(response, MAX_ANSWER_BYTES, signal);
