@@ -18,7 +18,7 @@ describe("docs/phone-registry.md", function () {
     const named = [...text.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/_FILE$/, ""));
     expect(named.filter((name) => !known.has(name) && !known.has(`${name}_FILE`))).to.deep.equal([]);
     const program = join(root, "packages", "phone-registry", "dist", "main.js");
-    const { stderr: usage } = spawnSync(process.execPath, [program, "help"], { encoding: "utf8" });
+    const { stdout: usage } = spawnSync(process.execPath, [program, "help"], { encoding: "utf8" });
     for (const [, command = ""] of text.matchAll(/sotto-phone-registry ([a-z-]+)/g))
       expect(usage).to.include(`  ${command}`);
     const shown = await (await fetch(`${new URL(registry.url).origin}/metrics`)).text();
