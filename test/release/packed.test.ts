@@ -1,11 +1,12 @@
 // The contents of the tarballs, and how users can use each package. pnpm installs all of them into one project without
 // hoisting, so that a package can import only its declared dependencies.
 
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "@sotto/keys/circuits/paths";
 import { inLongRun } from "@sotto/test-kit/matrix";
 import { slow } from "@sotto/test-kit/slow";
+import { buildToy } from "@sotto/test-kit/toy";
 import { expect } from "chai";
 import { checkAll, problemsOf } from "../../scripts/release/check.ts";
 import { type PackedPackage, packAll, publicFolders, readManifest } from "../../scripts/release/pack.ts";
@@ -37,6 +38,8 @@ describe("packed packages", function () {
     const peers = publicFolders().flatMap(peersOf);
     const dependencies = { ...Object.fromEntries([...peers, ...others]), ...(await dependenciesOn(all)) };
     project = await Project.install("pnpm", NODE_24, await registry(), dependencies, { hoist: false });
+    // What the README of groth16 proves with.
+    cpSync(join(await buildToy(project.folder), "toy"), join(project.folder, "toy"), { recursive: true });
   });
   after(() => project.remove());
 
