@@ -117,6 +117,11 @@ describe("the service as a program", function () {
     expect((await ended).code).to.equal(0);
   });
 
+  it("prints its commands if asked for help, and starts nothing", async () => {
+    const { status, stdout } = spawnSync(process.execPath, [program, "--help"], { encoding: "utf8" });
+    expect([status, stdout.split("\n")[0]]).to.deep.equal([0, "npm run service"]);
+  });
+
   it("names every invalid variable in one line, and exits with 1", async () => {
     const { ended } = start({ SOTTO_PORT: "x", SOTTO_POOL: "0x12" });
     const { code, stdout, stderr } = await ended;

@@ -206,6 +206,33 @@ describe("what payers show beside payments in x402's format", function () {
     expect(nullifierOf(again)).to.equal(nullifierOf(left));
   });
 
+  it("is read once the payment has settled, even if no handler asks", async () => {
+    const wallet = await payerWith(world, [PRICE]);
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      return "read";
+    };
+    const url = await sell(memo({ read }));
+    server!.handler = (_request, response) => void response.json({ report: "paid" });
+    expect((await (await payFrom(wallet, [paying()]))(url)).status).to.equal(200);
+    expect(reads).to.equal(1);
+  });
+
+  it("is nothing once the request has failed", async () => {
+    const wallet = await payerWith(world, [PRICE]);
+    const url = await sell(memo());
+    const { scheme } = server!;
+    let header: string | undefined;
+    server!.handler = (request, response) => {
+      header = request.get("payment-signature");
+      response.status(500).end();
+    };
+    expect((await (await payFrom(wallet, [paying()]))(url)).status).to.equal(500);
+    expect(header).to.be.a("string");
+    expect(await scheme.attachmentsOf(header)).to.equal(undefined);
+  });
+
   it("waits for a note as long as it asks for, also if other notes would be waited for shorter", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const url = await sell(memo());

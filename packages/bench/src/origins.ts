@@ -1,15 +1,14 @@
 // `pnpm bench origins`: proving and checking that a note is in a curator's set, proofs of payments in the same run, following a
 // set of a million notes, showing an origin that was proved ahead, and a curator of such a set.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { median } from "@sotto/command/median";
-import { artifactPaths } from "@sotto/keys/circuits/paths";
+import { artifactPaths, buildFolder } from "@sotto/keys/circuits/paths";
 import { readR1csHeader } from "@sotto/keys/circuits/r1cs-header";
 import { MAX_CLAIMS } from "@sotto/origins";
 import { showOrigins } from "@sotto/origins/client";
 import type { Origins } from "@sotto/origins/wallet";
 import { createProver, createVerifier, loadArtifacts } from "@sotto/prover";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { SqliteStore } from "@sotto/wallet/sqlite";
 import { LargeCurator } from "./inputs/large-curator.ts";
 import { LargeSet } from "./inputs/large-set.ts";
@@ -33,18 +32,22 @@ const [ROUNDS, BATCHES, CLIENTS] = [5, 16, 4];
 
 export async function run(print: Print): Promise<void> {
   await measureProofs(print);
-  await measureFollowing(print);
-  await measureShowing(print);
+  process.stderr.write(`  a set of ${LEAVES} notes\n`);
+  const set = await LargeSet.open(LEAVES);
+  try {
+    await measureFollowing(set, print);
+    await measureShowing(set, print);
+  } finally {
+    await set.close();
+  }
   await measureCurator(print);
 }
 
 /** Payments show origins that were proved ahead: from the payment's proof to the header, with the claim in the wallet's database. */
-async function measureShowing(print: Print): Promise<void> {
+async function measureShowing(set: LargeSet, print: Print): Promise<void> {
   process.stderr.write("  showing origins that were proved ahead\n");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-bench-"));
-  const store = new SqliteStore(join(folder, "wallet.sqlite"));
-  const prover = createProver(await loadArtifacts({ folder: dirname(dirname(artifactPaths("origin").zkey)) }));
-  const set = await LargeSet.open(LEAVES);
+  const store = new SqliteStore(join(temporaryFolder("bench"), "wallet.sqlite"));
+  const prover = createProver(await loadArtifacts({ folder: buildFolder }));
   const times: number[] = [];
   try {
     const origins = await set.follow(store, prover);
@@ -59,8 +62,7 @@ async function measureShowing(print: Print): Promise<void> {
     }
     origins.close();
   } finally {
-    await Promise.all([set.close(), store.close(), prover.close()]);
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all([store.close(), prover.close()]);
   }
   print("origin.finish.ms", median(times), "ms");
 }
@@ -98,9 +100,7 @@ async function measureCurator(print: Print): Promise<void> {
 }
 
 /** A wallet that has scanned the chain follows a set: first everything, then one head after the other. */
-async function measureFollowing(print: Print): Promise<void> {
-  process.stderr.write(`  a set of ${LEAVES} notes\n`);
-  const set = await LargeSet.open(LEAVES);
+async function measureFollowing(set: LargeSet, print: Print): Promise<void> {
   const timed = async (origins: Origins): Promise<number> => {
     const start = performance.now();
     const { heads, problems } = await origins.sync();
@@ -108,20 +108,16 @@ async function measureFollowing(print: Print): Promise<void> {
     return performance.now() - start;
   };
   const figures = { sync: [] as number[], update: [] as number[], kb: [] as number[] };
-  try {
-    for (let i = 0; i < FOLLOWS; i += 1) {
-      const origins = await set.follow();
-      set.bytes = 0;
-      figures.sync.push(await timed(origins));
-      figures.kb.push(set.bytes / 1_000);
-      for (let j = 0; i === 0 && j < UPDATES; j += 1) {
-        set.accept();
-        figures.update.push(await timed(origins));
-      }
-      origins.close();
+  for (let i = 0; i < FOLLOWS; i += 1) {
+    const origins = await set.follow();
+    set.bytes = 0;
+    figures.sync.push(await timed(origins));
+    figures.kb.push(set.bytes / 1_000);
+    for (let j = 0; i === 0 && j < UPDATES; j += 1) {
+      set.accept();
+      figures.update.push(await timed(origins));
     }
-  } finally {
-    await set.close();
+    origins.close();
   }
   print("origins.sync.ms", median(figures.sync), "ms");
   print("origins.sync.kb", median(figures.kb), "kB");
@@ -130,7 +126,7 @@ async function measureFollowing(print: Print): Promise<void> {
 
 /** Both circuits take turns, after a proof and a check of each that are not counted. */
 async function measureProofs(print: Print): Promise<void> {
-  const artifacts = await loadArtifacts({ folder: dirname(dirname(artifactPaths("origin").zkey)) });
+  const artifacts = await loadArtifacts({ folder: buildFolder });
   const [prover, verifier] = [createProver(artifacts), createVerifier({ artifacts })];
   const inputs = benchInputs();
   const none = () => ({ prove: [] as number[], check: [] as number[] });

@@ -1,6 +1,6 @@
 // The names of processes that hold locks in a database.
 import { expect } from "chai";
-import { holderName, isGone } from "../src/index.ts";
+import { holderName, isGone } from "../src/holder.ts";
 
 describe("a holder's name", () => {
   it("shows other processes on the machine whether its process ended", () => {

@@ -1,7 +1,15 @@
 // Runs the registry until SIGINT or SIGTERM, or the command in its first argument. main.ts loads it after checking Node's version.
 import { createInterface } from "node:readline";
 import type { DeploymentManifest } from "@sotto/protocol";
-import { type Command, createLog, endWith, runCommand, runProgram, ServerError, withDeployment } from "@sotto/server";
+import {
+  createLog,
+  endWith,
+  type ProgramCommand,
+  runProgram,
+  runProgramCommand,
+  ServerError,
+  withDeployment,
+} from "@sotto/server";
 import { withDevelopmentDefaults } from "./config/development.ts";
 import { keysFor } from "./config/development-keys.ts";
 import { newKey } from "./config/parse.ts";
@@ -73,19 +81,19 @@ async function eraseNumber(registry: PhoneRegistry): Promise<object> {
   return registry.erase({ phone, client: "administrator" });
 }
 
-const ended = (action: (...values: string[]) => Promise<void>, takes = 0): Command => ({
+const ended = (action: (...values: string[]) => Promise<void>, takes = 0): ProgramCommand => ({
   takes,
   run: (...values) => endWith(() => action(...values)),
 });
 
-await runCommand(USAGE, {
+await runProgramCommand(USAGE, {
   serve: { run: serve },
   rotate: ended(() => administer((registry) => registry.rotate())),
   keys: ended(() => administer((registry) => registry.rotation())),
   check: ended(() => administer((registry) => registry.check())),
   accept: ended(() => administer((registry) => registry.check({ accept: true }))),
   erase: ended(() => administer(eraseNumber)),
-  "new-key": ended(async (id = "") => {
+  "new-key": ended(async (id: string) => {
     if (!/^[a-z0-9-]{1,16}$/.test(id))
       throw new ServerError(
         "INVALID_CONFIG",

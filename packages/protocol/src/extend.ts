@@ -15,6 +15,7 @@ export { recoverSigner } from "./binding/recover.ts";
 export { describe, fail, type ProtocolErrorCode, recode } from "./errors.ts";
 export { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 export { parseHttpUrl } from "./object-fields.ts";
+export { PAYMENT_FIELDS } from "./payment/bundle.ts";
 export { compressMany } from "./poseidon/hash.ts";
 export { permuteMany } from "./poseidon/permutation.ts";
 export {

@@ -53,5 +53,5 @@ export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
-export { type Command, endWith, type Program, runCommand, runProgram } from "./ops/program.ts";
+export { endWith, type Program, type ProgramCommand, runProgram, runProgramCommand } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";

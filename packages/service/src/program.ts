@@ -1,6 +1,6 @@
 // Runs the service until SIGINT or SIGTERM. main.ts loads it after checking Node's version.
 import { withPhoneDefaults } from "@sotto/phone-registry";
-import { createLog, runCommand, runProgram, withDeployment } from "@sotto/server";
+import { createLog, runProgram, runProgramCommand, withDeployment } from "@sotto/server";
 import { deploymentSettings, readConfig, startService, withDevelopmentDefaults } from "@sotto/verifier-service";
 import { EXTENSIONS } from "./extensions.ts";
 
@@ -17,4 +17,4 @@ const serve = () =>
     return { says, log, shutdownMs: config.shutdownMs, close: service.close };
   });
 
-await runCommand(USAGE, { serve: { run: serve } });
+await runProgramCommand(USAGE, { serve: { run: serve } });

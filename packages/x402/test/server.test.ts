@@ -152,7 +152,7 @@ describe("the server's scheme", () => {
     expect(await code(enhance({ network: "eip155:1" }))).to.equal("X402_OPTION_INVALID");
   });
 
-  it("asks for attachments in the requirements, of which no payment depends", async () => {
+  it("asks for attachments in the requirements, on which no payment depends", async () => {
     const attachments = { asked: { memo: { max: 20 } }, read: async () => ({}) };
     const asking = new SottoScheme({ ...right, uses, attachments });
     const base = {

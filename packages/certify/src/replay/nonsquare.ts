@@ -17,7 +17,7 @@ function need(holds: boolean, what: string): asserts holds {
  * Throws an Error if the fact does not follow. If an assignment satisfies the definitions, then giving each wire again the
  * value that its definition computes changes nothing. So an identity that holds after that for all values holds for it.
  * @param sides the sides of a constraint
- * @param values random values of all wires, several times
+ * @param values lists of random values, one for each wire: the identity is tested with each list
  */
 export function checkNonsquare(
   { by, form, root, c, k, e, definitions }: Nonsquare,

@@ -1,5 +1,5 @@
-import { quoted, type WireBundle } from "@sotto/protocol";
-import { isFieldName } from "@sotto/protocol/extend";
+import { quoted } from "@sotto/protocol";
+import { isFieldName, PAYMENT_FIELDS } from "@sotto/protocol/extend";
 import { normalizeServiceUrl } from "@sotto/wallet";
 import { MAPPING_CACHE_MS } from "../phone/known.ts";
 import type { RecipientOptions } from "../phone/recipient.ts";
@@ -218,11 +218,6 @@ const ATTACHMENT_NAME = /^[a-z][A-Za-z0-9-]{0,31}$/;
 const METHOD_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 const SCHEME_NAME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
-/** The fields of /verify that a payment has. */
-const BUNDLE_FIELDS: { readonly [name in keyof WireBundle | "artifactSet"]: true } = {
-  ...{ proof: true, publicSignals: true, encryptedAmount: true, amountProof: true, amountPublicSignals: true },
-  ...{ senderCommitment: true, recipientPublicKey: true, resourceUrl: true, timestamp: true, artifactSet: true },
-};
 const ASKED_VALUE = /^[\x20-\x7e]{1,256}$/;
 /** Headers of the private payment, and those that the platform sets or that hold secrets of the caller. */
 const OTHERS_HEADERS = [PROOF_HEADER, "cookie", "host", "origin", "content-length", "content-type"];
@@ -279,7 +274,7 @@ export function parseAttachments(
   const used = new Set([...OTHERS_HEADERS, ...SHARED_HEADERS, ...methods.flatMap(({ headers }) => headers.map(keyOf))]);
   for (const key of asked) used.add(key.toLowerCase());
   const names = new Set(methods.map(({ name }) => name));
-  const fields = new Set(Object.keys(BUNDLE_FIELDS));
+  const fields = new Set(PAYMENT_FIELDS);
   return (attachments as readonly PayingAttachment[]).map((attachment): PayingAttachment => {
     const { name, header, field, waitMs, choose, show, prepare } = Object(attachment) as PayingAttachment;
     const isNamed = typeof name === "string" && ATTACHMENT_NAME.test(name);

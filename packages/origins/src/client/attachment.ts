@@ -2,9 +2,8 @@ import type { AttachedPayment, NoteWish, PayingAttachment } from "@sotto/client"
 import type { NoteChoice, WalletNote } from "@sotto/wallet";
 import { ORIGINS_FIELD, parseAskedSets } from "../core/asked.ts";
 import type { OriginClaim } from "../core/claim.ts";
-import { SLOT_SECONDS } from "../core/head.ts";
 import { encodeOriginHeader, ORIGIN_HEADER } from "../core/header.ts";
-import { MAX_PAUSE_MS, type Origins } from "../wallet/origins.ts";
+import type { Origins } from "../wallet/origins.ts";
 import type { SetKey } from "../wallet/records.ts";
 import { OriginClientError } from "./errors.ts";
 
@@ -29,8 +28,8 @@ export interface ShowOriginsOptions {
   readonly after?: Promise<unknown> | undefined;
 }
 
-/** A wait that begins just after a sync, whose curator signs a head at the end of a slot, and two minutes for the sync that takes it. */
-const WAIT_MS = MAX_PAUSE_MS + 1_000 * SLOT_SECONDS + 120_000;
+/** A head within a minute, its sync within two (`MAX_PAUSE_MS` of `Origins.start`), and two to spare. */
+const WAIT_MS = 300_000;
 const MAX_WAIT_MS = 600_000;
 
 /**

@@ -16,13 +16,14 @@ import { Heads } from "./publish/heads.ts";
 import { policyOf } from "./publish/policy.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { assertNewest } from "./publish/seen.ts";
-import { STALLED_MS } from "./rounds.ts";
 import { type Newest, Replica } from "./set/replica.ts";
 import { SetWriter } from "./set/writer.ts";
 import { CuratorStore } from "./store/store.ts";
 
 /** How long a leader may be silent until another replica takes over, ms. */
 const LEASE_MS = 15_000;
+/** A round that runs for longer than this stalls, ms: another replica leads then. */
+const STALLED_MS = 300_000;
 const RANGE_SIZE = 10_000;
 
 /** The dependencies of a curator. */
@@ -54,6 +55,8 @@ export interface CuratorOptions {
   readonly metrics: Registry;
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
+  /** A time that never goes back, ms; for tests. */
+  readonly monotonic?: (() => number) | undefined;
   /** How often the leader renews its lease, and how long a round asks judges, ms; for tests. */
   readonly renewMs?: number | undefined;
   readonly askingMs?: number | undefined;
@@ -77,7 +80,7 @@ export class Curator {
   /** A round may take longer than the lease: a first one reads the whole chain. */
   readonly #renewing: NodeJS.Timeout;
   #renewal: Promise<void> | undefined;
-  readonly #clock: () => number;
+  readonly #monotonic: () => number;
   /** When the running round began, ms; undefined between two rounds. */
   #began: number | undefined;
   #lease: Lease | undefined;
@@ -87,7 +90,7 @@ export class Curator {
     const { set, chain, token, deploymentBlock, confirmations, clock = Date.now, log } = options;
     this.#store = store;
     this.#writer = writer;
-    this.#clock = clock;
+    this.#monotonic = options.monotonic ?? (() => performance.now());
     this.#renewing = setInterval(
       () => {
         this.#renewal ??= this.#renew().finally(() => {
@@ -154,6 +157,11 @@ export class Curator {
     }
   }
 
+  /** Whether the running round runs for too long. */
+  get isStalled(): boolean {
+    return this.#began !== undefined && this.#monotonic() - this.#began > STALLED_MS;
+  }
+
   /** Whether this replica leads. */
   get leads(): boolean {
     return this.#lease !== undefined;
@@ -166,7 +174,7 @@ export class Curator {
 
   /** One round: the leader follows the chain, judges and signs; every replica publishes. @throws SottoError */
   async round(): Promise<void> {
-    this.#began = this.#clock();
+    this.#began = this.#monotonic();
     this.#lease = await this.#store.acquire(this.#holder, LEASE_MS);
     try {
       if (this.#lease !== undefined) await this.#lead(this.#lease);
@@ -189,8 +197,8 @@ export class Curator {
    * next write.
    */
   async #renew(): Promise<void> {
-    const [began, held] = [this.#began, this.#lease];
-    if (held === undefined || began === undefined || this.#clock() - began > STALLED_MS) return;
+    const held = this.#lease;
+    if (held === undefined || this.#began === undefined || this.isStalled) return;
     const lease = await this.#store.acquire(this.#holder, LEASE_MS).catch(() => undefined);
     // After the lease expired, this is another one. The round fails with the old one, and the next or `close` uses this.
     if (lease !== undefined && this.#lease === held) this.#lease = lease;
@@ -229,7 +237,7 @@ export class Curator {
     return { headTime: head?.time, leaves, waiting: waiting.size, entries, leads: this.leads };
   }
 
-  /** Ends a round that runs as soon as it can. */
+  /** Ends the running round as soon as possible. */
   stop(): void {
     this.#judging.stop();
   }

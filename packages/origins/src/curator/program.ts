@@ -1,5 +1,5 @@
 // Runs the curator until SIGINT or SIGTERM, or the command in its first argument. main.ts loads it after checking Node's version.
-import { type Command, createLog, endWith, runCommand, runProgram } from "@sotto/server";
+import { createLog, endWith, type ProgramCommand, runProgram, runProgramCommand } from "@sotto/server";
 import { readCuratorConfig, withCuratorDefaults } from "./config/config.ts";
 import { startCurator } from "./service.ts";
 import { storeVerdict } from "./verdicts.ts";
@@ -21,7 +21,7 @@ const serve = () =>
     return { says, log, shutdownMs: settings.shutdownMs, close };
   });
 
-const judge = (verdict: "accept" | "refuse"): Command => ({
+const judge = (verdict: "accept" | "refuse"): ProgramCommand => ({
   takes: 1,
   run: (leaf) =>
     endWith(async () => {
@@ -30,4 +30,4 @@ const judge = (verdict: "accept" | "refuse"): Command => ({
     }),
 });
 
-await runCommand(USAGE, { serve: { run: serve }, accept: judge("accept"), refuse: judge("refuse") });
+await runProgramCommand(USAGE, { serve: { run: serve }, accept: judge("accept"), refuse: judge("refuse") });

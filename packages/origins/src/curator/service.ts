@@ -109,7 +109,10 @@ async function open(
   });
   const health: HealthOptions = {
     readiness: createReadiness({
-      needs: { store: () => curator.ping().then(() => undefined), rounds: () => rounds.check() },
+      needs: {
+        store: () => curator.ping().then(() => undefined),
+        rounds: async () => (await rounds.check()) ?? (curator.isStalled ? { ok: false, code: "STALLED" } : undefined),
+      },
       closing: () => closing.begun,
       translate,
       clock,

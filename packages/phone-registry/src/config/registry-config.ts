@@ -29,7 +29,7 @@ export interface RegistryConfig extends ServerSettings {
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable
  */
 export function readRegistryConfig(environment: Environment): RegistryConfig {
-  const read = readSettings(REGISTRY_SETTINGS, environment, "docs/phone-registry.md");
+  const read = readSettings(REGISTRY_SETTINGS, environment, "phone-registry");
   reportMissing(REGISTRY_SETTINGS, read, ["chainId", "pool"]);
   const { values, problems } = read;
   assertNoProblems(problems);

@@ -31,6 +31,13 @@ export interface WireBundle {
   readonly timestamp: number;
 }
 
+const FIELDS: { readonly [name in keyof WireBundle | "artifactSet"]: true } = {
+  ...{ proof: true, publicSignals: true, encryptedAmount: true, amountProof: true, amountPublicSignals: true },
+  ...{ senderCommitment: true, recipientPublicKey: true, resourceUrl: true, timestamp: true, artifactSet: true },
+};
+/** Names of the fields of /verify that a payment has: nothing that is shown beside it may use them. */
+export const PAYMENT_FIELDS: readonly string[] = Object.keys(FIELDS);
+
 /** The parsed bundle. */
 export interface PaymentBundle {
   /** Groth16 proof of the payment circuit: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, each below the base field's order. */

@@ -14,7 +14,7 @@ export const X402_SCHEME = "sotto";
 /** The version of x402 that the scheme supports. */
 export const X402_VERSION = 2;
 
-/** Fields of `extra` that may differ between the challenges of one offer. What is asked to be shown decides on no payment. */
+/** Fields of `extra` that may differ between the challenges of one offer. No payment depends on `attachments`. */
 export const X402_DYNAMIC_EXTRA = ["challenge", "attachments"] as const;
 
 /** Maximum length of the wallet's signature, bytes; those of contract wallets are the longest. */

@@ -1,7 +1,7 @@
 // The attachments of the option, opened.
 import { delay } from "@sotto/chain";
 import { parseOffers, quoted } from "@sotto/protocol";
-import { isFieldName } from "@sotto/protocol/extend";
+import { isFieldName, PAYMENT_FIELDS } from "@sotto/protocol/extend";
 import type { ArtifactsLock } from "@sotto/prover";
 import { invalidOption } from "../errors.ts";
 import type { PaywallRequest } from "../routes/options.ts";
@@ -23,7 +23,7 @@ const PROOF_FIELDS: Readonly<Record<keyof PaidProof, true>> = {
   ...{ settledThere: true, resource: true, wallet: true, timestamp: true, header: true },
 };
 /** An attachment must not replace them. */
-const TAKEN_FIELDS = [...Object.keys(PROOF_FIELDS), "meter", "constructor"];
+const TAKEN_FIELDS = [...Object.keys(PROOF_FIELDS), ...PAYMENT_FIELDS, "meter", "constructor"];
 
 const isName = (name: unknown): name is string =>
   typeof name === "string" && parseOffers({ payment: { [name]: {} } }).has(name);
@@ -99,7 +99,7 @@ interface Opened extends Pick<PaymentAttachment, "name" | "field" | "headers"> {
 }
 
 /** The header of a request, or of a payment's JSON, that may show an attachment. */
-type HeaderOf = (opened: Opened) => ShownAttachment["header"];
+type HeaderOf = (opened: Opened) => ShownAttachment["header"] | undefined;
 
 /** Opened attachments. */
 export class Attachments implements OpenAttachments {
@@ -131,7 +131,7 @@ export class Attachments implements OpenAttachments {
       if (asked !== undefined) this.#asked[name] = parsePayment(name, asked);
     } catch (cause) {
       throw invalidOption(
-        `the attachment ${name} asks for nothing that a 402 can have: ${quoted(String(cause))}`,
+        `the attachment ${name} asks for something that a 402 cannot contain: ${quoted(String(cause))}`,
         cause,
       );
     }
@@ -144,7 +144,7 @@ export class Attachments implements OpenAttachments {
   /** The payment of a request with what the request shows beside it. Never rejects: no attachment takes away what was paid for. */
   async ofRequest(payment: PaidProof, request: PaywallRequest | undefined): Promise<PaidProof & PaymentAttachments> {
     const header = request && ((name: string) => request.header(name));
-    return { ...payment, ...(await this.#readAll(payment, header && (() => header))) };
+    return { ...payment, ...(await this.#readAll(payment, () => header)) };
   }
 
   read(payment: ShownPayment, shown: object): Promise<PaymentAttachments> {
@@ -156,9 +156,9 @@ export class Attachments implements OpenAttachments {
     });
   }
 
-  async #readAll(payment: ShownPayment, headerOf: HeaderOf | undefined): Promise<PaymentAttachments> {
+  async #readAll(payment: ShownPayment, headerOf: HeaderOf): Promise<PaymentAttachments> {
     const fields = this.#opened.map(
-      async (one) => [one.field, await this.#read(one.open, payment, headerOf?.(one))] as const,
+      async (one) => [one.field, await this.#read(one.open, payment, headerOf(one))] as const,
     );
     return Object.fromEntries(await Promise.all(fields));
   }

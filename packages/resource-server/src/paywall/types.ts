@@ -85,7 +85,7 @@ export interface PaidProof {
   readonly header: ProofHeader;
 }
 
-/** A private payment that passed every check, as far as every format knows it. */
+/** The fields of a private payment that every format has. The payment passed every check. */
 export type ShownPayment = Pick<PaidProof, "nullifier" | "digest" | "bounds" | "resource" | "wallet" | "timestamp">;
 
 /** Opened attachments, for another format of private payments. */

@@ -22,12 +22,12 @@ export interface ReadSettings<T extends SettingTable> {
 
 /**
  * Reads settings from the environment. It never throws, so that all problems are reported together.
- * @param documentation the page that lists all settings of the program
+ * @param page the page of docs/ that lists all settings of the program
  */
 export function readSettings<T extends SettingTable>(
   table: T,
   environment: Environment,
-  documentation = "docs/operations.md",
+  page = "operations",
 ): ReadSettings<T> {
   const problems: string[] = [];
   const found: Record<string, unknown> = {};
@@ -37,7 +37,7 @@ export function readSettings<T extends SettingTable>(
   );
   for (const variable of Object.keys(environment))
     if (variable.startsWith("SOTTO_") && !known.has(variable) && !FOREIGN.has(variable))
-      problems.push(`${variable} is not a setting of this program; see ${documentation}`);
+      problems.push(`${variable} is not a setting of this program; see docs/${page}.md`);
   return { values: found as SettingValues<T>, problems };
 }
 

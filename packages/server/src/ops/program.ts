@@ -28,8 +28,8 @@ export async function runProgram(start: () => Promise<Program>): Promise<void> {
   });
 }
 
-/** A command of a program. */
-export interface Command {
+/** A command of a server's program. */
+export interface ProgramCommand {
   /** Number of its arguments. Default: 0. */
   readonly takes?: number;
   /** Runs it with its arguments. */
@@ -40,13 +40,12 @@ export interface Command {
  * Runs the command that the first argument names, by default `serve`. `help` and `--help` print the usage. An unknown command, or another
  * number of arguments, prints it to standard error, and the program exits with code 1.
  * @param commands by their names
- * @param given the arguments. Default: those of the process
  */
-export async function runCommand(
+export async function runProgramCommand(
   usage: string,
-  commands: Readonly<Record<string, Command>>,
-  [name = "serve", ...values]: readonly string[] = process.argv.slice(2),
+  commands: Readonly<Record<string, ProgramCommand>>,
 ): Promise<void> {
+  const [name = "serve", ...values] = process.argv.slice(2);
   if (name === "help" || name === "--help") return console.log(usage);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command !== undefined && values.length === (command.takes ?? 0)) return command.run(...values);

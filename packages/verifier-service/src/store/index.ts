@@ -49,7 +49,6 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
   const { db } = database;
   const leases = leasesIn(database, "leases");
   return {
-    kind: database.kind,
     /** The database itself, for extensions. */
     database,
     reservations: reservationRepository(database, clock),

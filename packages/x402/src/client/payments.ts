@@ -318,7 +318,8 @@ export class Payments {
   ): Promise<Payment> {
     const begun = Date.now();
     for (let isFirst = true; ; isFirst = false) {
-      const choice = await choose(isFirst ? 0 : Math.max(1, Date.now() - begun));
+      const waitedMs = isFirst ? 0 : Math.max(1, Date.now() - begun);
+      const choice = await choose(waitedMs);
       try {
         return await make(choice);
       } catch (cause) {
@@ -326,7 +327,8 @@ export class Payments {
         const passes = ["FUNDS_NOT_READY", ...(choice.only === undefined ? [] : ["NOTES_APART"])];
         if (!(cause instanceof WalletError) || !passes.includes(cause.code)) throw cause;
         const timeout = choice.only === undefined ? this.#fundsTimeoutMs : Math.max(this.#fundsTimeoutMs, waitMs);
-        if (Date.now() - begun >= timeout)
+        // Compared with what the attachments were told, so that they end the wait with an error of their own.
+        if (waitedMs >= timeout)
           throw new X402SchemeError(
             "X402_FUNDS_TIMED_OUT",
             `no note became spendable within ${timeout} ms`,

@@ -75,7 +75,7 @@ export class ShownAttachments<Shown extends object> {
     this.#payments.delete(digest);
   }
 
-  /** What was shown beside a payment. Undefined for all others than those that this process settles. Never rejects. */
+  /** What was shown beside a payment. Undefined for a payment that this process does not settle. Never rejects. */
   async of(payment: X402Payment | undefined): Promise<Shown | undefined> {
     let digest: string;
     try {

@@ -52,8 +52,8 @@ export function shortened(header: string, room = MAX_REQUIRED_LENGTH): string | 
   return undefined;
 }
 
-/** Length that a URL has at least room for, beside what is asked to be shown; characters without its origin. */
-const MIN_URL_ROOM = 128;
+/** Length of a path for which there is room beside what is asked to be shown, characters. */
+const MIN_PATH_ROOM = 128;
 
 /**
  * Refuses to ask for more than fits into the header: what is asked for is never left out.
@@ -61,7 +61,7 @@ const MIN_URL_ROOM = 128;
  * @throws X402SchemeError X402_OPTION_INVALID
  */
 export function assertAskedFits(requirements: PaymentRequirements, origin: string): void {
-  const resource = origin + "/".padEnd(MIN_URL_ROOM, "a");
+  const resource = origin + "/".padEnd(MIN_PATH_ROOM, "a");
   const accepted = { ...requirements, extra: { ...requirements.extra, resource } };
   const texts = { x402Version: X402_VERSION, error: "Payment required" };
   const { length } = encode({
@@ -74,8 +74,8 @@ export function assertAskedFits(requirements: PaymentRequirements, origin: strin
   const over = Math.ceil(((length - MAX_REQUIRED_LENGTH) / 4) * 3);
   throw new X402SchemeError(
     "X402_OPTION_INVALID",
-    `attachments ask for ${asked} bytes of JSON, ${over} more than fit into the headers of a 402 beside the terms and a URL of ` +
-      `${MIN_URL_ROOM} characters; ask for less, or for what has shorter URLs`,
+    `attachments ask for ${asked} bytes of JSON, ${over} more than fit into the headers of a 402 beside the terms and a path of ` +
+      `${MIN_PATH_ROOM} characters; ask for less, or for what has shorter URLs`,
   );
 }
 

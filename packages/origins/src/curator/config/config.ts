@@ -95,7 +95,7 @@ export function withCuratorDefaults(environment: Environment): Environment {
  * @throws ServerError INVALID_CONFIG; the message names every wrong variable
  */
 export function readCuratorConfig(environment: Environment): CuratorConfig {
-  const read = readSettings(CURATOR_SETTINGS, environment, "docs/origins.md");
+  const read = readSettings(CURATOR_SETTINGS, environment, "origins");
   reportMissing(CURATOR_SETTINGS, read, ["chainId", "pool", "originName", "originKey", "originDelaySeconds"]);
   const { values, problems } = read;
   assertNoProblems(problems);

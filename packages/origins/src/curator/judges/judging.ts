@@ -41,7 +41,7 @@ export class Judging {
   /** When deposits that wait are judged again, ms. */
   readonly #again = new Map<number, number>();
   /** Refused deposits that a person wants to be judged again. */
-  readonly #reopened = new Set<number>();
+  #reopened: ReadonlySet<number> = new Set();
   readonly #stopping = new AbortController();
   /** Whether accepted deposits have to be compared with the lists. */
   #changed = true;
@@ -110,11 +110,14 @@ export class Judging {
       .where("handled", "=", 0)
       .orderBy("origin_verdicts.leaf")
       .execute();
-    if (rows.length === 0) return;
-    const refusals = rows.filter(({ verdict }) => verdict === "refuse");
     const isReopened = ({ leaf, verdict }: (typeof rows)[number]): boolean =>
       verdict === "accept" && writer.replica.state.judgement(leaf) === false;
+    const reopened = new Set(rows.filter(isReopened).map(({ leaf }) => leaf));
+    for (const leaf of reopened) if (!this.#reopened.has(leaf)) this.#again.delete(leaf);
+    this.#reopened = reopened;
     const handled = rows.filter((row) => !isReopened(row));
+    if (handled.length === 0) return;
+    const refusals = handled.filter(({ verdict }) => verdict === "refuse");
     const appended = await writer.judge(
       lease,
       refusals.map((row) => judgementOf("refuse", row)),
@@ -123,14 +126,7 @@ export class Judging {
       },
     );
     metrics.judged("person", "refuse", appended.length);
-    for (const { leaf, verdict } of handled) {
-      this.#again.delete(leaf);
-      if (verdict === "refuse") this.#reopened.delete(leaf);
-    }
-    for (const { leaf } of rows.filter(isReopened).filter(({ leaf }) => !this.#reopened.has(leaf))) {
-      this.#again.delete(leaf);
-      this.#reopened.add(leaf);
-    }
+    for (const { leaf } of handled) this.#again.delete(leaf);
   }
 
   /** Refuses accepted deposits that a judge refuses since its list changed. */
@@ -191,10 +187,7 @@ export class Judging {
         for (const { leaf } of reopened) await markHandled(db, leaf, "accept");
       });
     for (const [judge, verdict] of counts) metrics.judged(judge, verdict, 1);
-    for (const { leaf } of entries) {
-      this.#again.delete(leaf);
-      this.#reopened.delete(leaf);
-    }
+    for (const { leaf } of entries) this.#again.delete(leaf);
   }
 
   /** Asks the judges in their order, until one refuses. */

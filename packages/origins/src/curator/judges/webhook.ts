@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { ANONYMOUS, readBody } from "@sotto/protocol";
+import { ANONYMOUS, readBody, SottoError } from "@sotto/protocol";
 import { CuratorError } from "../errors.ts";
 import { ACCEPT, type Judge, REFUSE } from "./judge.ts";
 
@@ -50,10 +50,12 @@ export const webhookJudge = ({ url, secret, timeoutMs, againMs, clock }: Webhook
   },
 });
 
-/** A failed request, or an answer that is no JSON. */
+/** A failed request, or an answer that is too large or no JSON. */
 function unanswered(cause: unknown, timeoutMs: number): CuratorError {
   const isLate = (cause as Error | undefined)?.name === "TimeoutError";
-  const why = isLate ? `does not answer within ${timeoutMs} ms` : "cannot be reached, or its answer is not JSON";
+  const unreadable =
+    cause instanceof SottoError ? `gives no verdict: ${cause.message}` : "cannot be reached, or its answer is not JSON";
+  const why = isLate ? `does not answer within ${timeoutMs} ms` : unreadable;
   return new CuratorError("ORIGIN_JUDGE_FAILED", `the webhook ${why}`, {}, { cause });
 }
 

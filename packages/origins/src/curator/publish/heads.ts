@@ -4,7 +4,6 @@ import { encodeHead } from "../../core/head.ts";
 import { nextHead } from "../../core/publish.ts";
 import type { OriginSet } from "../../core/set.ts";
 import type { SetWriter } from "../set/writer.ts";
-
 import type { Policy } from "./policy.ts";
 
 /** A head is signed at least this often, also if nothing changed: readers tell a curator that stopped from one without news. */

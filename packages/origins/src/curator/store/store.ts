@@ -54,10 +54,6 @@ export class CuratorStore {
     });
   }
 
-  get kind(): "sqlite" | "postgres" {
-    return this.#database.kind;
-  }
-
   get db(): Db {
     return this.#database.db;
   }
