@@ -66,7 +66,13 @@ describe("origins: what an agent sees of the money's origins", function () {
       minimum_crowd: 1_000,
       stopped: null,
       removal: null,
+      problem: null,
     });
+    // The curator has signed no head yet.
+    await asOwner((following) => following.sync());
+    const failed = await origins();
+    expect(failed.sets[0]!["problem"]).to.match(/^CURATOR_UNREACHABLE: /u);
+    expect(failed.text).to.include("The last attempt failed: CURATOR_UNREACHABLE: ");
 
     // Other tests have deposited in the same pool.
     const deposits = await curator.read();
@@ -84,7 +90,7 @@ describe("origins: what an agent sees of the money's origins", function () {
       ...{ curator: curator.curator, name: curator.name, crowd: count, minimum_crowd: 1_000 },
       ...{ in_set: usdc("500000", "0.5"), waiting: usdc("50000", "0.05"), outside: usdc("0", "0") },
       reasons: [{ why: "head", in: "waiting", amount: usdc("50000", "0.05"), notes: 1 }],
-      ...{ payments_to_claim: 0, removal: null, stopped: null },
+      ...{ payments_to_claim: 0, removal: null, stopped: null, problem: null },
     });
     expect(text).to.match(
       new RegExp(

@@ -37,6 +37,10 @@ const SET = z.object({
     .nullable()
     .describe("removed notes of a head that waits for the owner's consent; null if none does"),
   stopped: z.string().nullable().describe("why the wallet no longer believes the curator; null if it does"),
+  problem: z
+    .string()
+    .nullable()
+    .describe("what failed at the last attempt to take a head or to claim; null if nothing did"),
 });
 const ORIGINS = { sets: z.array(SET) };
 type Shown = z.infer<typeof SET>;
@@ -77,7 +81,7 @@ export function registerOrigins(mcp: McpServer, agent: Agent): void {
 }
 
 function shownSet(status: FollowedStatus, token: Token): Shown {
-  const { curator, name, url, head, crowd, minimumCrowd, spends, removal, stopped } = status;
+  const { curator, name, url, head, crowd, minimumCrowd, spends, removal, stopped, problem } = status;
   const { inSet, waiting, outside, reasons } = totalsOf(status);
   return {
     curator,
@@ -100,9 +104,13 @@ function shownSet(status: FollowedStatus, token: Token): Shown {
     reasons: reasons.map(({ amount, ...reason }) => ({ ...reason, amount: amountOf(amount, token) })),
     payments_to_claim: spends.due,
     removal: removal ?? null,
-    stopped: stopped === undefined ? null : `${stopped.code}: ${quoted(stopped.message, 600)}`,
+    stopped: stopped === undefined ? null : inShort(stopped),
+    problem: problem === undefined ? null : inShort(problem),
   };
 }
+
+const inShort = ({ code, message }: { readonly code: string; readonly message: string }): string =>
+  `${code}: ${quoted(message, 600)}`;
 
 function setInWords(set: Shown): string[] {
   const { curator, name, head, crowd, minimum_crowd, in_set, waiting, outside, reasons } = set;
@@ -119,6 +127,9 @@ function setInWords(set: Shown): string[] {
       ? []
       : [`The next head brings the removed notes to ${set.removal}; only the owner can accept it.`]),
     ...(set.stopped === null ? [] : [`The wallet no longer believes this curator: ${set.stopped}.`]),
+    ...(set.problem === null || set.stopped !== null || set.removal !== null
+      ? []
+      : [`The last attempt failed: ${set.problem}.`]),
   ];
 }
 

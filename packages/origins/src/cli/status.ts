@@ -1,5 +1,4 @@
 import { amountFields, type Command, type Config, counted, listed, money, printable, withWallet } from "@sotto/cli-kit";
-import { SottoError } from "@sotto/protocol";
 import { type FollowedStatus, reasonOf, STANDING_REASONS, type Standing, totalsOf } from "../wallet.ts";
 import { withOrigins } from "./open.ts";
 
@@ -19,7 +18,7 @@ export const statusFields = (status: FollowedStatus, config: Pick<Config, "decim
     head: head === undefined ? null : { ...head, time: new Date(head.time * 1000).toISOString() },
     removal: removal ?? null,
     stopped: stopped === undefined ? null : { ...stopped, at: new Date(stopped.at).toISOString() },
-    problem: problem instanceof SottoError ? { code: problem.code, message: problem.message } : null,
+    problem: problem === undefined ? null : { ...problem, since: new Date(problem.since).toISOString() },
     notes: status.notes.map(({ note, standing }) => ({
       leafIndex: note.leafIndex,
       ...amountFields(note.amount, config),
@@ -32,7 +31,7 @@ export const statusFields = (status: FollowedStatus, config: Pick<Config, "decim
 
 /** A set for people. */
 export function statusText(status: FollowedStatus, config?: Pick<Config, "decimals" | "symbol">): string[] {
-  const { name, curator, url, head, crowd, minimumCrowd, removal, stopped, notes, spends } = status;
+  const { name, curator, url, head, crowd, minimumCrowd, removal, stopped, problem, notes, spends } = status;
   const enough = crowd >= minimumCrowd ? "" : `, below the minimum of ${minimumCrowd}: nothing is shown`;
   const lines = [
     `${printable(name)} of ${curator}, ${printable(url)}`,
@@ -42,6 +41,9 @@ export function statusText(status: FollowedStatus, config?: Pick<Config, "decima
     `  crowd: ${crowd}${enough}`,
   ];
   if (stopped !== undefined) lines.push(`  stopped: ${printable(stopped.message)}`);
+  // The other two say what the same failure asks of the owner.
+  else if (problem !== undefined && removal === undefined)
+    lines.push(`  fails since ${new Date(problem.since).toISOString()}: ${printable(problem.message)}`);
   if (removal !== undefined)
     lines.push(`  the next head brings the removed notes to ${removal}: accept it with --accept-removal`);
   if (spends.due > 0) lines.push(`  ${counted(spends.due, "payment")} to claim: \`sotto origin sync\``);

@@ -84,7 +84,6 @@ export class Origins {
   readonly #syncing = new Lock();
   readonly #claiming = new Lock();
   readonly #closing = new AbortController();
-  readonly #problems = new Map<string, unknown>();
   /** When the head of each set was read as the newest for the last time, ms; -Infinity if its block is gone. */
   readonly #readAt = new Map<string, number>();
   readonly #endApart: () => void;
@@ -199,12 +198,20 @@ export class Origins {
         const claimProblem = await attempt(async () => {
           if (isClaiming) claims += await this.#sendDue(record, retry, either);
         });
-        const problem = headProblem ?? claimProblem;
-        if (problem === undefined) this.#problems.delete(setKeyOf(record));
-        else this.#problems.set(setKeyOf(record), problem);
+        await this.#keepProblem(record, headProblem ?? claimProblem);
       }
       return { heads, claims, problems };
     }, either);
+  }
+
+  /** Stores what failed at a sync, or that nothing did, for the next process too. It writes only what is new. */
+  async #keepProblem(set: SetKey, error: SottoError | undefined): Promise<void> {
+    const record = this.#book.set(set)?.record;
+    if (record === undefined || (record.problem?.code === error?.code && record.problem?.message === error?.message))
+      return;
+    const { code, message } = error ?? {};
+    const problem = code === undefined ? null : { code, message: message!, since: this.#wallet.now() };
+    await this.#book.putSet({ ...record, problem });
   }
 
   /**
@@ -328,9 +335,7 @@ export class Origins {
 
   /** Every set that the wallet follows, and the standing of its notes, as of the last sync. */
   status(): FollowedStatus[] {
-    return this.#followed().map((set) =>
-      statusOf(this.#wallet, this.#book, set, this.crowd(set.record), this.#problems.get(setKeyOf(set.record))),
-    );
+    return this.#followed().map((set) => statusOf(this.#wallet, this.#book, set, this.crowd(set.record)));
   }
 
   #context(signal: AbortSignal) {

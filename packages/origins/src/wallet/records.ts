@@ -24,6 +24,15 @@ export interface StoppedRecord {
   readonly heads: readonly WireHead[];
 }
 
+/** What failed at the last sync of a set. */
+export interface ProblemRecord {
+  /** Code of the error. */
+  readonly code: string;
+  readonly message: string;
+  /** When it failed like this for the first time without a sync that did not, ms. */
+  readonly since: number;
+}
+
 /** A set that the wallet follows, or followed while it showed origins for it. */
 export interface SetRecord extends SetKey {
   /** Base URL of the curator's files. */
@@ -50,6 +59,8 @@ export interface SetRecord extends SetKey {
   /** Removed leaves of the head that waits for the owner's consent; null if none does. */
   readonly asked: number | null;
   readonly stopped: StoppedRecord | null;
+  /** Null or absent if nothing failed. */
+  readonly problem?: ProblemRecord | null;
 }
 
 /** What the curator's endpoint said about a claim; null until it answers. */

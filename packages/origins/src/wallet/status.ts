@@ -3,7 +3,7 @@ import type { WireHead } from "../core/head.ts";
 import type { Book, BookedSet } from "./book.ts";
 import { reasonOf, STANDING_REASONS, type Standing, type StandingReason, Standings } from "./membership.ts";
 import type { OriginsWallet } from "./options.ts";
-import type { SetKey, StoppedRecord } from "./records.ts";
+import type { ProblemRecord, SetKey, StoppedRecord } from "./records.ts";
 import { type SpendState, spentBy, stateOf } from "./spends.ts";
 
 /** The newest head that the wallet took. */
@@ -38,8 +38,8 @@ export interface FollowedStatus extends SetKey {
   readonly removal: number | undefined;
   /** Why the wallet follows the curator no longer, and the heads that convict it. */
   readonly stopped: StoppedRecord | undefined;
-  /** What failed at the last sync of this process; undefined if nothing did. */
-  readonly problem: unknown;
+  /** What failed at the last sync; undefined if nothing did. */
+  readonly problem: ProblemRecord | undefined;
   /** The wallet's unspent notes. */
   readonly notes: readonly { readonly note: WalletNote; readonly standing: Standing }[];
   /** Number of the wallet's spends by how far their claims are. */
@@ -82,15 +82,9 @@ export function totalsOf({ notes }: Pick<FollowedStatus, "notes">): StandingTota
   return { inSet: within("set"), waiting: within("waiting"), outside: within("outside"), reasons };
 }
 
-export function statusOf(
-  wallet: OriginsWallet,
-  book: Book,
-  set: BookedSet,
-  crowd: number,
-  problem: unknown,
-): FollowedStatus {
+export function statusOf(wallet: OriginsWallet, book: Book, set: BookedSet, crowd: number): FollowedStatus {
   const { record, view } = set;
-  const { curator, name, url, mirrors, minimumCrowd, asked, stopped } = record;
+  const { curator, name, url, mirrors, minimumCrowd, asked, stopped, problem } = record;
   const standings = new Standings(wallet, book);
   const unspent = wallet.notes().filter(({ state }) => state !== "spent" && state !== "spending");
   const spends: Record<SpendState, number> = {
@@ -98,10 +92,11 @@ export function statusOf(
   };
   for (const spent of spentBy(wallet)) spends[stateOf(book, set, spent)] += 1;
   return {
-    ...{ curator, name, url, mirrors, crowd, minimumCrowd, problem, spends },
+    ...{ curator, name, url, mirrors, crowd, minimumCrowd, spends },
     head: view === undefined ? undefined : headOf(set, wallet.now()),
     removal: asked ?? undefined,
     stopped: stopped ?? undefined,
+    problem: problem ?? undefined,
     notes: unspent.map((note) => ({ note, standing: standings.of(note, set) })),
   };
 }

@@ -52,6 +52,29 @@ describe("sotto origin status", function () {
     assert.doesNotThrow(() => JSON.stringify(fields));
   });
 
+  it("shows what failed at the last sync, in the next process too, until a sync succeeds", async () => {
+    const payers = new Payers();
+    const wallet = await payers.wallet();
+    const origins = await payers.follow(wallet);
+    const curator = payers.servers.get(CURATOR)!;
+    payers.servers.delete(CURATOR);
+    await origins.sync();
+    const { since, ...problem } = statusFields(origins.status()[0]!, MONEY).problem!;
+    assert.equal(problem.code, "CURATOR_UNREACHABLE");
+    origins.close();
+    payers.minute();
+    const later = await payers.follow(wallet);
+    await later.sync();
+    const [status] = later.status();
+    assert.deepEqual(statusFields(status!, MONEY).problem, { ...problem, since }, "since it began");
+    assert.include(statusText(status!), `  fails since ${since}: ${problem.message}`);
+    payers.servers.set(CURATOR, curator);
+    await payers.curator.acceptNew();
+    await later.sync();
+    assert.equal(statusFields(later.status()[0]!, MONEY).problem, null);
+    assert.notMatch(statusText(later.status()[0]!).join("\n"), /fails since/u);
+  });
+
   it("shows why a curator is stopped, with the evidence, and what waits for consent", async () => {
     const payers = new Payers();
     const payer = await payers.funded(Array(4).fill(5_000n));

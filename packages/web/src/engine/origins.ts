@@ -1,7 +1,7 @@
 // The curators' sets that the wallet follows: what the page shows of them, and what their owner decides.
 import { type FollowedStatus, type Origins, STANDING_REASONS, totalsOf } from "@sotto/origins/wallet";
 import { trimPasted } from "@sotto/protocol";
-import { failureOf, WebError } from "../errors.ts";
+import { WebError } from "../errors.ts";
 import type { OriginView, SetName } from "./api.ts";
 import type { Context } from "./context.ts";
 
@@ -17,7 +17,7 @@ export function originView(status: FollowedStatus): OriginView {
     reasons: reasons.map(({ why, in: place, amount }) => ({ place, amount, text: STANDING_REASONS[why] })),
     toClaim: spends.due,
     stopped: stopped === undefined ? undefined : { code: stopped.code, message: stopped.message, details: {} },
-    problem: problem === undefined ? undefined : failureOf(problem),
+    problem: problem === undefined ? undefined : { code: problem.code, message: problem.message, details: {} },
   };
 }
 
