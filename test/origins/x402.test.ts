@@ -1,14 +1,10 @@
 // Those who ask for an origin in x402's format: published servers and clients, a service with a condition, and a real curator.
 import { createServer, type Server } from "node:http";
-import { connectChain } from "@sotto/chain";
 import { wrapFetch } from "@sotto/client";
-import { startDeployedNode } from "@sotto/local/chain/node";
 import { showOrigins } from "@sotto/origins/client";
-import { type OriginSetOptions, origins, type ShownSet } from "@sotto/origins/server";
-import { Origins } from "@sotto/origins/wallet";
+import { origins, type ShownSet } from "@sotto/origins/server";
+import type { Origins } from "@sotto/origins/wallet";
 import { SCHEDULE_PATH } from "@sotto/protocol";
-import { createVerifier, loadArtifacts } from "@sotto/prover";
-import { verifyOrigin } from "@sotto/prover/origin";
 import {
   createPaywall,
   openAttachments,
@@ -19,9 +15,9 @@ import {
 import { type PaidRequest, sotto } from "@sotto/resource-server/express";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
-import { type Merchant, openMerchant } from "@sotto/test-world/merchant";
+import type { Merchant } from "@sotto/test-world/merchant";
 import { OriginProver } from "@sotto/test-world/origin-prover";
-import { ARTIFACTS, accountOf, closeWorld, createWorld, payerWith, type World } from "@sotto/test-world/wallets";
+import { payerWith } from "@sotto/test-world/wallets";
 import type { Wallet } from "@sotto/wallet";
 import { SottoScheme as Payer } from "@sotto/x402/client";
 import { bothFormats, MemoryUses, SottoScheme, type SottoServerOptions, x402Method } from "@sotto/x402/server";
@@ -30,41 +26,19 @@ import { paymentMiddlewareFromHTTPServer, x402HTTPResourceServer, x402ResourceSe
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import express, { type Express, type RequestHandler } from "express";
-import { MemoryCurator } from "../../packages/origins/test/support/memory-curator.ts";
-import { type ServedCurator, serveCurator } from "../../packages/origins/test/support/served-curator.ts";
+import { openScene, type Scene } from "./support/scene.ts";
 
-const artifacts = await loadArtifacts({ folder: ARTIFACTS });
-const verifier = createVerifier({ artifacts });
 const decode = (header: string) => JSON.parse(Buffer.from(header, "base64").toString());
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
 
 describe("those who ask for an origin in x402's format", function () {
   slow(this, "a chain, a service and real proofs");
-  let world: World;
-  let curator: MemoryCurator;
-  let site: ServedCurator;
-  /** Whose payments must show an origin at the service, and who only asks. */
-  let strict: Merchant;
-  let asking: Merchant;
-  const asked = (): OriginSetOptions => ({ curator: site.url, key: curator.curator, name: curator.name });
+  let scene: Scene;
 
   before(async () => {
-    const node = await startDeployedNode();
-    const { chainId, pool } = node.deployment;
-    const chain = connectChain({ urls: [node.url], chainId: BigInt(chainId) });
-    curator = new MemoryCurator({ chain, pool, verify: (claim) => verifyOrigin(verifier, claim) });
-    site = await serveCurator(curator);
-    const account = accountOf(7);
-    world = await createWorld(node, {
-      SOTTO_ORIGINS: JSON.stringify([{ ...asked(), recipients: [account.address] }]),
-    });
-    strict = await openMerchant(world, account);
-    asking = await openMerchant(world);
+    scene = await openScene();
   });
-  after(async () => {
-    site.close();
-    await closeWorld();
-  });
+  after(() => scene.close());
 
   interface Selling {
     readonly url: string;
@@ -92,7 +66,7 @@ describe("those who ask for an origin in x402's format", function () {
     const { recipient, service, chain } = paywall;
     const { chainId, pool } = chain;
     const scheme = new SottoScheme<PaymentAttachments>({
-      ...{ origin, recipient, service, chainId, pool, asset: world.token, decimals: 6 },
+      ...{ origin, recipient, service, chainId, pool, asset: scene.world.token, decimals: 6 },
       ...options,
     });
     const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: service, timeoutMs: 300_000 }));
@@ -153,13 +127,9 @@ describe("those who ask for an origin in x402's format", function () {
 
   /** A payer whose notes are in the set, and what it sends. */
   const openPayer = async () => {
-    const wallet = await payerWith(world, [500_000n, 500_000n, 500_000n], { prover: new OriginProver() });
-    await curator.acceptNew();
-    const following = await Origins.open(wallet);
-    const { curator: key, name } = curator;
-    await following.follow({ curator: key as `0x${string}`, name, url: site.url, minimumCrowd: 0 });
-    await following.sync();
-    return { wallet, following };
+    const wallet = await payerWith(scene.world, [500_000n, 500_000n, 500_000n], { prover: new OriginProver() });
+    await scene.curator.acceptNew();
+    return { wallet, following: await scene.follow(wallet) };
   };
   /** The published client. @param change changes the origin that leaves */
   const stock = async (
@@ -169,7 +139,7 @@ describe("those who ask for an origin in x402's format", function () {
   ) => {
     const sent: (string | undefined)[] = [];
     const attachments = following === undefined ? [] : [showOrigins({ origins: following, missing: "refuse" })];
-    const payer = await Payer.open({ wallet, services: [world.serviceUrl], attachments });
+    const payer = await Payer.open({ wallet, services: [scene.world.serviceUrl], attachments });
     const send: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
       const header = request.headers.get("payment-signature");
@@ -185,29 +155,29 @@ describe("those who ask for an origin in x402's format", function () {
     return { pay, sent };
   };
   const roots = ({ seen }: Selling) => seen.map((sets) => sets?.map(({ root }) => root));
-  const newest = () => curator.heads.at(-1)!.head.maskRoot;
+  const newest = () => scene.curator.heads.at(-1)!.head.maskRoot;
 
   it("see the set that the published client shows, and a service with a condition settles only with it", async () => {
     const { wallet, following } = await openPayer();
-    const server = await sell(strict, [origins({ sets: [asked()] })]);
+    const server = await sell(scene.strict, [origins({ sets: [scene.set] })]);
     try {
       const refused = await (await stock(wallet)).pay(server.url);
       const { errorReason } = decode(refused.headers.get("payment-response")!);
       expect([refused.status, errorReason]).to.deep.equal([402, "sotto_origin_required"]);
-      expect([server.seen, await strict.received()]).to.deep.equal([[], 0n]);
+      expect([server.seen, await scene.strict.received()]).to.deep.equal([[], 0n]);
       const { pay, sent } = await stock(wallet, following);
       // Another resource: a payment that left without an origin never shows one.
       expect(await (await pay(`${server.url}?other`)).text()).to.equal("the goods");
-      expect(server.seen).to.deep.equal([[{ ...asked(), key: asked().key.toLowerCase(), root: newest() }]]);
+      expect(server.seen).to.deep.equal([[{ ...scene.set, root: newest() }]]);
       expect([sent.length, server.events.map(({ event }) => event)]).to.deep.equal([1, ["origin"]]);
-      expect(await strict.received()).to.equal(10_000n);
+      expect(await scene.strict.received()).to.equal(10_000n);
       // The server tells the curator, so what was paid for inherits the origin.
       const [spend] = await eventually(async () => {
         await wallet.scan();
-        await curator.read();
+        await scene.curator.read();
         return wallet.spends().length > 0 && wallet.spends();
       });
-      await eventually(async () => curator.state.hasClaim({ nullifier: spend!.nullifier, maskRoot: newest() }));
+      await eventually(async () => scene.curator.state.hasClaim({ nullifier: spend!.nullifier, maskRoot: newest() }));
     } finally {
       following.close();
       await server.close();
@@ -216,7 +186,7 @@ describe("those who ask for an origin in x402's format", function () {
 
   it("serve a payment whose origin was stripped, or is that of another payment, without an origin", async () => {
     const { wallet, following } = await openPayer();
-    const server = await sell(asking, [origins({ sets: [asked()] })]);
+    const server = await sell(scene.asking, [origins({ sets: [scene.set] })]);
     try {
       const first = await stock(wallet, following, () => undefined);
       expect(await (await first.pay(server.url)).text()).to.equal("the goods");
@@ -241,7 +211,7 @@ describe("those who ask for an origin in x402's format", function () {
   it("see the same on a route with both formats, which opens the sets once; a server that asks for nothing is shown nothing", async () => {
     const { wallet, following } = await openPayer();
     let opened = 0;
-    const one = origins({ sets: [asked()] });
+    const one = origins({ sets: [scene.set] });
     const counted: PaymentAttachment = {
       ...one,
       open: (core) => {
@@ -249,7 +219,7 @@ describe("those who ask for an origin in x402's format", function () {
         return one.open(core);
       },
     };
-    const [server, silent] = [await sellInBoth(asking, [counted]), await sellInBoth(asking, [])];
+    const [server, silent] = [await sellInBoth(scene.asking, [counted]), await sellInBoth(scene.asking, [])];
     try {
       const challenge = await fetch(server.url);
       const [{ extra }] = decode(challenge.headers.get("payment-required")!).accepts;
@@ -258,7 +228,7 @@ describe("those who ask for an origin in x402's format", function () {
       const { pay, sent } = await stock(wallet, following);
       expect(await (await pay(server.url)).text()).to.equal("the goods");
       const own = wrapFetch(fetch, wallet, {
-        ...{ services: [world.serviceUrl], maxPerRequest: 10_000n, pinHosts: false },
+        ...{ services: [scene.world.serviceUrl], maxPerRequest: 10_000n, pinHosts: false },
         attachments: [showOrigins({ origins: following, missing: "refuse" })],
       });
       expect(await (await own(server.url)).text()).to.equal("the goods");
@@ -273,9 +243,9 @@ describe("those who ask for an origin in x402's format", function () {
 
   it("ask for four sets within the headers of a 402 in both formats", async () => {
     const names = ["clean", "exchange-deposits", "bank", "travel-rule"];
-    const sets = names.map((name) => ({ ...asked(), curator: `https://${name}.curator.example/origins`, name }));
+    const sets = names.map((name) => ({ ...scene.set, curator: `https://${name}.curator.example/origins`, name }));
     const answer = async () => new Response(null, { status: 503 });
-    const server = await sellInBoth(asking, [origins({ sets, fetch: answer })]);
+    const server = await sellInBoth(scene.asking, [origins({ sets, fetch: answer })]);
     try {
       const challenge = await fetch(server.url);
       expect([challenge.status, server.events.filter(({ reason }) => reason === "OFFER_FAILED")]).to.deep.equal([
