@@ -209,12 +209,12 @@ function eliminate(equations: readonly Equation[]): (Equation & { wire: number }
   }
 }
 
-/** The same equations, none of which contains the pivot of another one. */
-function reduce(order: readonly (Equation & { wire: number })[]): (Equation & { wire: number })[] {
-  const reduced = new Map<number, Equation>();
+/** Changes the equations so that none contains the pivot of another one. */
+function reduce(order: readonly (Equation & { wire: number })[]): void {
+  const pivots = new Map<number, Equation>();
   for (const { wire, terms, sums } of order.toReversed()) {
     for (const [other, value] of [...terms]) {
-      const pivot = other === wire ? undefined : reduced.get(other);
+      const pivot = other === wire ? undefined : pivots.get(other);
       if (pivot === undefined) continue;
       const scale = P - ((value * inverse(pivot.terms.get(other) as bigint)) % P);
       for (const [column, part] of pivot.terms) {
@@ -224,9 +224,8 @@ function reduce(order: readonly (Equation & { wire: number })[]): (Equation & { 
       }
       for (const point of [0, 1] as const) sums[point] = (sums[point] + scale * pivot.sums[point]) % P;
     }
-    reduced.set(wire, { terms, sums });
+    pivots.set(wire, { terms, sums });
   }
-  return [...reduced].map(([wire, equation]) => ({ wire, ...equation }));
 }
 
 /** Values of the pivots, last one first. Wires without a pivot that have no value yet become 0: any value will do. */
@@ -292,7 +291,8 @@ function extend(plain: System, evaluation: Evaluation): number[] {
     const before = new Set(equations.flatMap(({ terms }) => [...terms.keys()]));
     const order = eliminate(equations);
     // Nothing is chosen as long as an equation gives a value: with it, another constraint may give the others.
-    const given = reduce(order).filter(({ terms }) => terms.size === 1);
+    reduce(order);
+    const given = order.filter(({ terms }) => terms.size === 1);
     substituteBack(evaluation, given.length > 0 ? given : order.slice(-1), chosen);
     for (const wire of before) if (evaluation.values[0][wire] !== undefined) known(wire);
   }

@@ -1,4 +1,5 @@
-import { inverse, mod, P } from "./field.ts";
+import { DisjointSets } from "./disjoint-sets.ts";
+import { inverse, mod, P, smallest } from "./field.ts";
 import type { Form } from "./form.ts";
 import type { Normalized } from "./normalize.ts";
 import type { Comparison, Scaled } from "./steps.ts";
@@ -13,9 +14,17 @@ const MAX_GUESSES = 4;
 /** Maximum number of constraints that are added up. */
 const MAX_CONSTRAINTS = 2_000;
 
+/** The exponents of the powers of 2 below the prime. */
+const EXPONENTS: ReadonlyMap<bigint, number> = powersOfTwo();
+
+function powersOfTwo(): Map<bigint, number> {
+  const exponentOf = new Map<bigint, number>();
+  for (let exponent = 0; 1n << BigInt(exponent) < P; exponent++) exponentOf.set(1n << BigInt(exponent), exponent);
+  return exponentOf;
+}
+
 /** Bits whose sum, each times its power of 2, can reach the prime. */
 interface Digits {
-  readonly by: number;
   readonly wires: readonly number[];
   readonly exponents: readonly number[];
 }
@@ -56,11 +65,6 @@ const hull = (ranges: readonly (Range | undefined)[]): Range | undefined => {
   const known = ranges.filter((range) => range !== undefined);
   return known.length === 0 ? undefined : rangeOf(known.flatMap(({ low, high }) => [low, high]));
 };
-/** The representative of smallest absolute value. */
-const smallest = (value: bigint, modulus: bigint): bigint => {
-  const rest = ((value % modulus) + modulus) % modulus;
-  return 2n * rest > modulus ? rest - modulus : rest;
-};
 const hasMultiple = ({ low, high }: Range, modulus: bigint): boolean =>
   high - low >= modulus || smallestAbove(low, modulus) <= high;
 const smallestAbove = (low: bigint, modulus: bigint): bigint => low + (((-low % modulus) + modulus) % modulus);
@@ -83,24 +87,18 @@ export function findComparisons(system: Normalized, booleans: ReadonlySet<number
 
 function digitsOf(system: Normalized, booleans: ReadonlySet<number>, by: number): Digits | undefined {
   const sum = system.sides(by)?.at(-1);
-  if (sum === undefined || 1n << BigInt(sum.wires.length) <= P) return undefined;
+  if (sum === undefined || sum.wires.length < EXPONENTS.size) return undefined;
   const terms = sum.wires.map((wire, i) => [wire, sum.coefficients[i] as bigint] as const);
   const bits = terms.filter(([wire]) => booleans.has(wire));
-  if (1n << BigInt(bits.length) <= P) return undefined;
-  const exponentOf = powersOfTwo();
+  // Fewer cannot reach the prime, and of more two would be at one place.
+  if (bits.length !== EXPONENTS.size) return undefined;
   for (const [, unit] of bits) {
     const factor = inverse(unit);
-    const exponents = bits.map(([, value]) => exponentOf.get((value * factor) % P));
+    const exponents = bits.map(([, value]) => EXPONENTS.get((value * factor) % P));
     if (exponents.includes(undefined) || new Set(exponents).size < bits.length) continue;
-    return { by, wires: bits.map(([wire]) => wire), exponents: exponents as number[] };
+    return { wires: bits.map(([wire]) => wire), exponents: exponents as number[] };
   }
   return undefined;
-}
-
-function powersOfTwo(): Map<bigint, number> {
-  const exponentOf = new Map<bigint, number>();
-  for (let exponent = 0; 1n << BigInt(exponent) < P; exponent++) exponentOf.set(1n << BigInt(exponent), exponent);
-  return exponentOf;
 }
 
 /** Adds multiples of other constraints until only bits, or other wires that may stay, are left. Each other wire is replaced once. */
@@ -150,27 +148,22 @@ export function sumOfBits(system: Normalized, stays: (wire: number) => boolean, 
 }
 
 function groupsOf({ products, linear }: Equation): Group[] | undefined {
-  const parent = new Map<number, number>();
-  const find = (wire: number): number => {
-    let root = wire;
-    for (let up = parent.get(root); up !== undefined; up = parent.get(root)) root = up;
-    return root;
-  };
+  const sets = new DisjointSets();
   const wiresOf = ({ a, b }: { a: Form; b: Form }) => [...a.wires, ...b.wires];
   for (const product of products) {
     const [first, ...others] = wiresOf(product) as [number, ...number[]];
-    for (const wire of others) if (find(wire) !== find(first)) parent.set(find(wire), find(first));
+    for (const wire of others) sets.join(wire, first);
   }
   const members = new Map<number, number[]>();
   for (const wire of new Set([...linear.keys(), ...products.flatMap(wiresOf)])) {
-    const list = members.get(find(wire)) ?? [];
+    const list = members.get(sets.find(wire)) ?? [];
     list.push(wire);
     if (list.length > MAX_GROUP) return undefined;
-    members.set(find(wire), list);
+    members.set(sets.find(wire), list);
   }
   const productsOf = new Map<number, Equation["products"][number][]>();
   for (const product of products) {
-    const root = find(wiresOf(product)[0] as number);
+    const root = sets.find(wiresOf(product)[0] as number);
     productsOf.set(root, [...(productsOf.get(root) ?? []), product]);
   }
   return [...members].map(([root, wires]) => ({
@@ -196,9 +189,9 @@ function asIntegers(
     const scale = inverse(unit);
     const integers = groups.map(({ wires, values }) => ({
       wires,
-      values: values.map((value) => smallest(value * scale, P)),
+      values: values.map((value) => smallest(value * scale)),
     }));
-    const rest = smallest(constant * scale, P);
+    const rest = smallest(constant * scale);
     const { low, high } = shift(integers.map(({ values }) => rangeOf(values)).reduce(add, ZERO), rest);
     if (-P < low && high < P) return { scale, groups: integers, rest };
   }

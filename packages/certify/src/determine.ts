@@ -31,6 +31,8 @@ export class Determined {
   readonly #blocked = new Map<number, Blocked>();
   /** Constraints of degree 2 in their only open wire, with the wire. */
   readonly #quadratic = new Map<number, number>();
+  /** Constraints of which two wires were open. Whether they are a division does not depend on any other wire. */
+  readonly #pairs: number[] = [];
   #divisions: Divisions | undefined;
   /** Constraints to visit: first those that compute their wire, then the others. */
   readonly #queue: number[] = [];
@@ -55,9 +57,11 @@ export class Determined {
         (this.#open[constraint] as number)++;
         if (!facts.booleans.has(root)) (this.#wide[constraint] as number)++;
       }
-    for (let constraint = 0; constraint < constraints; constraint++)
+    for (let constraint = 0; constraint < constraints; constraint++) {
+      if (this.#open[constraint] === 2) this.#pairs.push(constraint);
       if (system.sides(constraint) !== undefined && (this.#open[constraint] === 1 || this.#wide[constraint] === 0))
         this.#queue.push(constraint);
+    }
     for (const wire of given) this.#mark(system.root(wire));
     this.#propagate();
     this.#giveResults(results);
@@ -114,6 +118,7 @@ export class Determined {
       const open = --(this.#open[constraint] as number);
       if (!boolean) (this.#wide[constraint] as number)--;
       if (open === 1 || (open > 1 && this.#wide[constraint] === 0)) this.#queue.push(constraint);
+      if (open === 2) this.#pairs.push(constraint);
     }
   }
 
@@ -128,7 +133,7 @@ export class Determined {
   }
 
   #propagate(): void {
-    do for (let next = this.#next(); next !== undefined; next = this.#next()) this.#visit(next);
+    do this.#visitQueue();
     while (
       this.#tryBlocked() ||
       this.#tryEither() ||
@@ -137,6 +142,17 @@ export class Determined {
       this.#tryDivision() ||
       this.#giveSigns()
     );
+  }
+
+  /** Records a step and visits the constraints of its wires, so that a chain of such steps takes one pass. */
+  #conclude(step: Determination, ...wires: readonly number[]): void {
+    this.steps.push(step);
+    for (const wire of wires) this.#mark(wire);
+    this.#visitQueue();
+  }
+
+  #visitQueue(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) this.#visit(next);
   }
 
   /**
@@ -272,8 +288,7 @@ export class Determined {
       const { constraint, wire } = blocked;
       const other = this.#caseOther(constraint, wire);
       if (other === undefined) continue;
-      this.steps.push({ rule: "case", zero: constraint, other, wire });
-      this.#mark(wire);
+      this.#conclude({ rule: "case", zero: constraint, other, wire }, wire);
       changed = true;
     }
     return changed;
@@ -315,8 +330,7 @@ export class Determined {
       });
       if (flags.some((flag) => flag === undefined)) continue;
       const wires = sum.map(([wire]) => wire);
-      this.steps.push({ rule: "one_hot", by, wires, flags: flags as number[] });
-      for (const wire of wires) this.#mark(wire);
+      this.#conclude({ rule: "one_hot", by, wires, flags: flags as number[] }, ...wires);
       changed = true;
     }
     return changed;
@@ -351,8 +365,7 @@ export class Determined {
       const other = seen.get(key);
       if (other === undefined) seen.set(key, { by: constraint, place });
       else if (other.place !== place) {
-        this.steps.push({ rule: "either", by: [other.by, constraint], wire });
-        this.#mark(wire);
+        this.#conclude({ rule: "either", by: [other.by, constraint], wire }, wire);
         changed = true;
       }
     }
@@ -361,6 +374,7 @@ export class Determined {
 
   /** A square root whose bits are at most (P - 1) / 2, or tell whether they are. */
   #tryRoot(): boolean {
+    let changed = false;
     for (const [by, wire] of this.#quadratic) {
       if (this.#open[by] !== 1 || this.#known[wire] === 1) continue;
       const [a, b] = this.#system.sides(by) as readonly [Form, Form];
@@ -369,12 +383,12 @@ export class Determined {
       for (const sum of this.#system.uses(wire)) {
         const premises = this.#rootPremises(sum, wire);
         if (premises === undefined) continue;
-        this.steps.push({ rule: "root", by, wire, sum, ...premises });
-        this.#mark(wire);
-        return true;
+        this.#conclude({ rule: "root", by, wire, sum, ...premises }, wire);
+        changed = true;
+        break;
       }
     }
-    return false;
+    return changed;
   }
 
   /** What shows that the number of the bits of a wire tells it from its negative. */
@@ -401,16 +415,16 @@ export class Determined {
 
   /** Division with remainder. */
   #tryDivision(): boolean {
-    for (let by = 0; by < this.#system.system.constraints; by++) {
+    let changed = false;
+    for (let by = this.#pairs.pop(); by !== undefined; by = this.#pairs.pop()) {
       if (this.#open[by] !== 2) continue;
       this.#divisions ??= new Divisions(this.#system, this.#facts.booleans);
       const step = this.#divisions.find(by, (wire) => this.#known[wire] === 1);
       if (step === undefined) continue;
-      this.steps.push(step);
-      for (const wire of [step.quotient, step.remainder]) this.#mark(wire);
-      return true;
+      this.#conclude(step, step.quotient, step.remainder);
+      changed = true;
     }
-    return false;
+    return changed;
   }
 
   /** Linear equations with constant coefficients that determine a wire together. */

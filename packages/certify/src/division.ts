@@ -1,5 +1,5 @@
 import { sumOfBits } from "./compare.ts";
-import { inverse, mod, P } from "./field.ts";
+import { inverse, mod, P, smallest } from "./field.ts";
 import type { Form } from "./form.ts";
 import type { Normalized } from "./normalize.ts";
 import type { Determination, Scaled } from "./steps.ts";
@@ -13,8 +13,6 @@ interface Range {
   readonly by: number;
   readonly high: bigint;
 }
-
-const signed = (value: bigint): bigint => (2n * value > P ? value - P : value);
 
 /** Divisions with remainder. The ranges of all wires are found once. */
 export class Divisions {
@@ -93,11 +91,11 @@ export class Divisions {
       let [low, top] = [0n, 0n];
       for (const [wire, value] of sum.linear) {
         if (isTerm(wire)) continue;
-        const part = signed(mod(-value * scale));
+        const part = smallest(-value * scale);
         if (part < 0n) low += part;
         else top += part;
       }
-      const constant = signed(mod(-sum.constant * scale - (typeof divisor === "bigint" ? divisor : 0n)));
+      const constant = smallest(-sum.constant * scale - (typeof divisor === "bigint" ? divisor : 0n));
       [low, top] = [low + constant, top + constant];
       const [above, below] = [top > high ? top : high, low < -most ? low : -most];
       if (top < 0n && above - below < P) return sum.terms.map((one) => ({ by: one.by, scale: mod(one.scale * scale) }));
@@ -115,7 +113,7 @@ function divisorOf(sides: readonly Form[], quotient: number, remainder: number):
   ];
   if (inR === 0n) return undefined;
   if (sides.length === 1) {
-    const divisor = signed(mod(inQ * inverse(inR)));
+    const divisor = smallest(inQ * inverse(inR));
     return divisor > 0n ? divisor : undefined;
   }
   const [a, b] = sides as [Form, Form];

@@ -33,6 +33,12 @@ interface Pending {
   readonly by: number;
 }
 
+function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
 /** Facts that hold in every satisfying assignment. `scan` finds them; each is appended to `steps` with its premises. */
 export class Facts {
   readonly steps: Fact[] = [];
@@ -60,7 +66,7 @@ export class Facts {
     this.#system = system;
   }
 
-  /** The step that shows that a form is not 0 in any satisfying assignment; undefined if none does. */
+  /** The fact that shows that a form is not 0 in any satisfying assignment, -1 for a constant; undefined if none does. */
   nonzero(form: Form): number | undefined {
     if (isConstant(form)) return form.constant === 0n ? undefined : -1;
     return this.#nonzero.get(lineOf(form)) ?? this.#rootless(form);
@@ -151,10 +157,8 @@ export class Facts {
     };
     this.#squares.push(product);
     const [wire, ...others] = product.result.wires;
-    if (wire !== undefined && others.length === 0)
-      this.#squaresOf.set(wire, [...(this.#squaresOf.get(wire) ?? []), product]);
-    const key = keyOf(product.result);
-    this.#rootsOf.set(key, [...(this.#rootsOf.get(key) ?? []), product]);
+    if (wire !== undefined && others.length === 0) append(this.#squaresOf, wire, product);
+    append(this.#rootsOf, keyOf(product.result), product);
   }
 
   /** All Z with a constraint X Y = Z. */
@@ -467,7 +471,7 @@ export class Facts {
         const sum: Point = { u, v, scale: window.scale };
         const key = pointKey(sum);
         const pending = { window, slope: scaled(slope, k), by };
-        this.#pending.set(key, [...(this.#pending.get(key) ?? []), pending]);
+        append(this.#pending, key, pending);
         const known = this.#points.get(key);
         // A known point that waits in the queue is added when its turn comes.
         if (known === undefined) this.#start(sum);

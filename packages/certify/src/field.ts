@@ -7,6 +7,12 @@ export const mod = (value: bigint): bigint => {
   return rest < 0n ? rest + P : rest;
 };
 
+/** The representative of smallest absolute value. */
+export const smallest = (value: bigint, modulus = P): bigint => {
+  const rest = ((value % modulus) + modulus) % modulus;
+  return 2n * rest > modulus ? rest - modulus : rest;
+};
+
 export function power(base: bigint, exponent: bigint, modulus = P): bigint {
   let result = 1n;
   for (let square = base % modulus, rest = exponent; rest > 0n; rest >>= 1n) {

@@ -8,7 +8,7 @@ import type { Job, Limits, Message } from "./job.ts";
 import { type Outcome, type Stage, type Unknown, unknownOutcome } from "./outcome.ts";
 import { DEFAULT_THEOREM } from "./replay/certificate.ts";
 
-/** V8's exit code where it aborts without a signal. */
+/** V8's exit code if it aborts without a signal. */
 const ABORTED = 134;
 /** So much of what a failed process printed is kept. */
 const MAX_ERRORS = 4000;

@@ -1,3 +1,4 @@
+import { DisjointSets } from "./disjoint-sets.ts";
 import { inverse, P } from "./field.ts";
 import type { Scaled } from "./steps.ts";
 
@@ -12,18 +13,12 @@ const MAX_WORK = 4_000_000;
 
 /** Groups equations that share unknowns. */
 function blocks(equations: readonly Equation[]): Equation[][] {
-  const parent = new Map<number, number>();
-  const find = (wire: number): number => {
-    let root = wire;
-    for (let up = parent.get(root) ?? root; up !== root; up = parent.get(root) ?? root) root = up;
-    parent.set(wire, root);
-    return root;
-  };
-  for (const { terms } of equations)
-    for (const [wire] of terms) parent.set(find(wire), find((terms[0] as readonly [number, bigint])[0]));
+  const sets = new DisjointSets();
+  const first = ({ terms }: Equation) => (terms[0] as readonly [number, bigint])[0];
+  for (const equation of equations) for (const [wire] of equation.terms) sets.join(wire, first(equation));
   const found = new Map<number, Equation[]>();
   for (const equation of equations) {
-    const block = find((equation.terms[0] as readonly [number, bigint])[0]);
+    const block = sets.find(first(equation));
     const list = found.get(block);
     if (list === undefined) found.set(block, [equation]);
     else list.push(equation);

@@ -40,13 +40,25 @@ export function* nonsquares(system: Normalized, skip: (divisor: Form) => boolean
       const [wire] = divisor.wires;
       // c is D's constant: D is c plus a multiple of w.
       if (wire === undefined || divisor.wires.length > 1 || divisor.constant === 0n || skip(divisor)) continue;
-      const found = (definitions.get(wire) ?? [])
-        .flatMap((product) => [...candidates(product, n, defined)])
-        .map(({ root, used }) => fit(by, divisor, n, root, used))
-        .find((one) => one !== undefined);
+      const found = firstFit(by, divisor, n, definitions.get(wire) ?? [], defined);
       if (found !== undefined) yield found;
     }
   }
+}
+
+function firstFit(
+  by: number,
+  divisor: Form,
+  n: Form,
+  products: readonly Definition[],
+  defined: (form: Form) => readonly Definition[],
+): Nonsquare | undefined {
+  for (const product of products)
+    for (const { root, used } of candidates(product, n, defined)) {
+      const found = fit(by, divisor, n, root, used);
+      if (found !== undefined) return found;
+    }
+  return undefined;
 }
 
 function definitionOf(system: Normalized, by: number): Definition | undefined {
@@ -111,7 +123,7 @@ function fit(
   return { rule: "nonsquare", by, form: divisor, root, c, k, e, definitions: used };
 }
 
-/** Definitions, each after those of its wires; undefined if they go round in a circle. */
+/** Definitions, each after those of its wires; undefined if they are circular. */
 function inOrder(definitions: readonly Definition[]): Definition[] | undefined {
   const left = new Map(definitions.map((one) => [one.wire, one]));
   const order: Definition[] = [];

@@ -6,7 +6,7 @@ import { searchWitnesses } from "./refute/carry.ts";
 import type { SearchLimits } from "./refute/refute.ts";
 import { DEFAULT_THEOREM, encodeCertificate, type Theorem } from "./replay/certificate.ts";
 import { type CheckedTheorem, checkCertificate } from "./replay/check.ts";
-import { inputWires, type Proof, prove, sha256 } from "./theorem.ts";
+import { type Basis, createBasis, determine, type Proof, sha256 } from "./theorem.ts";
 
 /** A circuit to certify. */
 export interface Circuit {
@@ -55,13 +55,6 @@ export type Outcome =
       readonly findings: readonly Finding[];
     };
 
-const ASSUMED = {
-  outputs: "all inputs",
-  wires: "all inputs",
-  strong: "public inputs",
-  source: "inputs of the source",
-} as const satisfies Record<Theorem, string>;
-
 /** The outcome that shows nothing. */
 export type Unknown = Extract<Outcome, { readonly verdict: "unknown" }>;
 
@@ -77,7 +70,7 @@ export type Stage = "compile" | "prove" | "check" | "search";
 
 /** What to prove, and how. */
 export interface CertifyOptions {
-  /** Default: `outputs`; or `source`, if the r1cs file has no wire for an input that an output needs. */
+  /** Default: `outputs`; or `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input. */
   readonly theorem?: Theorem | undefined;
   /** Is called at each stage; before the search, with the outcome so far. */
   readonly onStage?: ((stage: Stage, soFar?: Unknown) => void) | undefined;
@@ -91,56 +84,69 @@ export interface CertifyOptions {
  * @throws CertifyError R1CS_DAMAGED
  */
 export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome {
-  const { theorem = DEFAULT_THEOREM, onStage, search } = options;
+  const { onStage, search } = options;
+  let theorem = options.theorem ?? DEFAULT_THEOREM;
   const { r1cs } = circuit;
   const plain = circuit.plain?.r1cs ?? r1cs;
   onStage?.("prove");
-  const proof = prove(r1cs, plain, [], ASSUMED[theorem]);
-  const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
-  const [problem] = proof.problems;
+  const basis = createBasis(r1cs, plain);
+  const [problem] = basis.problems;
   if (problem !== undefined) return unknownOutcome(theorem, problem);
-  const { outputs } = proof.plain;
-  if (theorem !== "wires" && outputs === 0)
+  if (theorem !== "wires" && basis.plain.outputs === 0)
     return unknownOutcome(theorem, "the circuit has no outputs: use --theorem wires, which is about every wire");
-  // Every wire of the r1cs file, also one that is in no constraint.
-  const claimed =
-    theorem === "wires"
-      ? [...new Set(proof.bridge.map)].filter((wire) => wire > 0)
-      : Array.from({ length: outputs }, (_, i) => 1 + i);
-  const open = claimed.filter((wire) => !proof.determined.isDetermined(wire));
-  if (open.length > 0) {
-    const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
-    const nameOf = (wire: number) => explain([wire]).name(wire);
-    const lacking = ["strong", "source"].includes(theorem) ? undefined : lackingInputs(proof, nameOf);
-    if (options.theorem === undefined && circuit.plain !== undefined && lacking !== undefined) {
-      const other = certify(circuit, { theorem: "source" });
-      if (other.verdict === "certified") return other;
-    }
-    const what = theorem === "wires" ? "wires" : "outputs";
-    const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${lacking ?? ""}`;
-    const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
-    if (search === undefined) return soFar;
-    onStage?.("search", soFar);
-    const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
-    if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };
-    return {
-      verdict: "refuted",
-      theorem,
-      signal: nameOf(found.wire),
-      values: found.values,
-      given: found.given.map(([wire, value]) => ({ signal: nameOf(wire), value })),
-      witnesses: found.witnesses,
-      finding: explain([found.wire]).findings()[0] as Finding,
-    };
+  const claimed = claimedWires(basis, theorem);
+  const openIn = ({ determined }: Proof) => claimed.filter((wire) => !determined.isDetermined(wire));
+  let proof = determine(basis, [], theorem);
+  if (options.theorem === undefined && circuit.plain !== undefined && neededInputs(basis).length > 0) {
+    const other = openIn(proof).length > 0 ? determine(basis, [], "source") : proof;
+    if (openIn(other).length < openIn(proof).length) [proof, theorem] = [other, "source"];
   }
+  const open = openIn(proof);
+  if (open.length === 0) return checkProof(circuit, proof, theorem, onStage);
+  const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
+  const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
+  const nameOf = (wire: number) => explain([wire]).name(wire);
+  const what = theorem === "wires" ? "wires" : "outputs";
+  const advice = lackingInputs(basis, options.theorem, nameOf);
+  const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
+  const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
+  if (search === undefined) return soFar;
+  onStage?.("search", soFar);
+  const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
+  if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };
+  return {
+    verdict: "refuted",
+    theorem,
+    signal: nameOf(found.wire),
+    values: found.values,
+    given: found.given.map(([wire, value]) => ({ signal: nameOf(wire), value })),
+    witnesses: found.witnesses,
+    finding: explain([found.wire]).findings()[0] as Finding,
+  };
+}
+
+/** The wires of the plain circuit that a theorem is about: every wire of the r1cs file, also one in no constraint, or the outputs. */
+const claimedWires = ({ bridge, plain }: Basis, theorem: Theorem): number[] =>
+  theorem === "wires"
+    ? [...new Set(bridge.map)].filter((wire) => wire > 0)
+    : Array.from({ length: plain.outputs }, (_, i) => 1 + i);
+
+/** The outcome of a proof that leaves nothing open, once the second checker has replayed it. */
+function checkProof(
+  { r1cs, plain: source }: Circuit,
+  { normalized, facts, determined }: Proof,
+  theorem: Theorem,
+  onStage: CertifyOptions["onStage"],
+): Outcome {
   onStage?.("check");
+  const plain = source?.r1cs ?? r1cs;
   const certificate = encodeCertificate({
     theorem,
     r1cs: sha256(r1cs),
     plain: plain.equals(r1cs) ? undefined : plain,
-    substitutions: proof.normalized.substitutions,
-    facts: proof.facts.steps,
-    steps: proof.determined.steps,
+    substitutions: normalized.substitutions,
+    facts: facts.steps,
+    steps: determined.steps,
   });
   try {
     return { verdict: "certified", theorem, certificate, checked: checkCertificate(r1cs, certificate, plain) };
@@ -149,13 +155,19 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   }
 }
 
-/** The inputs that are not given because the file has no wire for them, to continue a sentence; undefined if there are none. */
-function lackingInputs({ plain, lacking, unused }: Proof, nameOf: (wire: number) => string): string | undefined {
-  const nameless = plain.inputs - inputWires(plain).length;
-  if (nameless > 0)
-    return `; the r1cs file alone does not say what ${nameless} of its ${plain.inputs} inputs are, because it has no wire for them: certify the .circom file, or compile with a lower level of simplification`;
-  const used = lacking.filter((wire) => !unused.includes(wire));
-  return used[0] === undefined
-    ? undefined
-    : `; the r1cs file has no wire for ${used.length} inputs, first ${nameOf(used[0])}: a lower --simplify keeps them, and --theorem source gives them`;
+/** The inputs in some constraint that the r1cs file has no wire for. */
+const neededInputs = ({ lacking, unused }: Basis): number[] => lacking.filter((wire) => !unused.includes(wire));
+
+/**
+ * What helps if inputs are not given because the file has no wire for them, to continue a sentence; empty if nothing does.
+ * @param theorem the one that was asked for; without one, the theorem `source` has been tried too
+ */
+function lackingInputs(basis: Basis, theorem: Theorem | undefined, nameOf: (wire: number) => string): string {
+  const nameless = basis.plain.inputs - basis.inputs.length;
+  if (nameless > 0 && theorem !== "strong")
+    return `; the r1cs file alone does not say what ${nameless} of its ${basis.plain.inputs} inputs are, because it has no wire for them: certify the .circom file, or compile with a lower level of simplification`;
+  const needed = neededInputs(basis);
+  if (needed[0] === undefined || (theorem !== "outputs" && theorem !== "wires")) return "";
+  const source = theorem === "outputs" ? ", and --theorem source gives them" : "";
+  return `; the r1cs file has no wire for ${needed.length} inputs, first ${nameOf(needed[0])}: a lower --simplify keeps them${source}`;
 }

@@ -7,47 +7,45 @@ import { Facts } from "./facts.ts";
 import { Normalized } from "./normalize.ts";
 import { assertPrimes } from "./primes.ts";
 import { readSystem, type System } from "./r1cs.ts";
+import type { Theorem } from "./replay/certificate.ts";
 import type { Determination, Fact } from "./steps.ts";
 
-/** What was found out about one shipped circuit. */
-export interface Proof {
+/** What is found out about one shipped circuit before a theorem is chosen. */
+export interface Basis {
   readonly shipped: System;
   readonly plain: System;
   readonly normalized: Normalized;
   readonly facts: Facts;
-  readonly determined: Determined;
   readonly bridge: Bridge;
-  /** Wires of the shipped circuit that are not shown to be determined, as wires of the plain one. */
-  readonly free: number[];
+  /** The inputs, as wires of the plain circuit. */
+  readonly inputs: readonly number[];
   /** Inputs in no constraint, as wires of the plain circuit. */
   readonly unused: number[];
   /** Inputs that the shipped file has no wire for, as wires of the plain circuit. */
   readonly lacking: number[];
+  /** Other reasons why nothing is proven. */
+  readonly problems: string[];
+}
+
+/** What was found out about a theorem. */
+export interface Proof extends Basis {
+  readonly determined: Determined;
+  /** Wires of the shipped circuit that are not shown to be determined, as wires of the plain one. */
+  readonly free: number[];
   /** Wires of the plain circuit taken as given, because they are shown to be v or -v. */
   readonly signs: number[];
   /** Constraints of the plain circuit that determine nothing and that no step uses. */
   readonly asserting: number[];
-  /** Other reasons why nothing is proven. */
-  readonly problems: string[];
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * Tries to prove that two satisfying assignments of the shipped r1cs that agree on the inputs (and on `signs`) agree on
- * every wire. The plain r1cs is the same circuit without simplification; it is a hint, and the bridge checks it. The
- * theorem is proven if `free`, `problems` and the bridge's failures are empty.
- * @param withheld public inputs (wires) that must come out determined and are never given
- * @param assume the inputs that are given: all or the public ones, if the shipped file has a wire for them, or all of the
- * plain file. Default: all private ones, and those public ones that nothing else determines
+ * Reads both files, finds the facts and builds the bridge. The plain r1cs is the same circuit without simplification; it is a
+ * hint, and the bridge checks it.
  * @throws CertifyError R1CS_DAMAGED
  */
-export function prove(
-  shippedFile: Buffer,
-  plainFile: Buffer,
-  withheld: readonly number[] = [],
-  assume?: "all inputs" | "public inputs" | "inputs of the source",
-): Proof {
+export function createBasis(shippedFile: Buffer, plainFile: Buffer): Basis {
   assertPrimes();
   assertCurve();
   const [shipped, plain] = [readSystem(shippedFile), readSystem(plainFile)];
@@ -57,24 +55,6 @@ export function prove(
   const normalized = new Normalized(plain);
   const facts = new Facts(normalized);
   facts.scan();
-  const isPublic = (wire: number) => wire <= plain.outputs + plain.publicInputs;
-  const [results, privates] = [inputs.filter(isPublic), inputs.filter((wire) => !isPublic(wire))];
-  const labels = new Set(shipped.labels);
-  // A stranger's r1cs file does not say what an input without a wire is, so it is not given.
-  const isPresent = (wire: number) => labels.has(plain.labels[wire] as number);
-  const assumed = {
-    "all inputs": inputs.filter(isPresent),
-    "public inputs": results,
-    "inputs of the source": inputs,
-  };
-  const given = assume === undefined ? privates : assumed[assume];
-  const determined = new Determined(
-    normalized,
-    facts,
-    given,
-    assume === undefined ? results.filter((wire) => !withheld.includes(wire)) : [],
-    assume === undefined,
-  );
   const problems: string[] = [];
   let bridged: Bridge;
   try {
@@ -94,10 +74,51 @@ export function prove(
     if (bridged.map[wire] !== wire && problems.length === 0)
       problems.push(`public signal ${wire} is another one in the source`);
   const outputs = Array.from({ length: plain.outputs }, (_, i) => 1 + i);
-  const unused = unusedInputs(normalized, inputs, outputs);
+  const labels = new Set(shipped.labels);
+  return {
+    shipped,
+    plain,
+    normalized,
+    facts,
+    bridge: bridged,
+    inputs,
+    unused: unusedInputs(normalized, inputs, outputs),
+    lacking: inputs.filter((wire) => !labels.has(plain.labels[wire] as number)),
+    problems,
+  };
+}
+
+/**
+ * Tries to prove that two satisfying assignments of the shipped r1cs that agree on the inputs (and on `signs`) agree on
+ * every wire. The theorem is proven if `free` and `problems` are empty.
+ * @param withheld public inputs (wires) that must come out determined and are never given
+ * @param theorem says which inputs are given. Default: all private ones, and those public ones that nothing else determines
+ */
+export function determine(basis: Basis, withheld: readonly number[] = [], theorem?: Theorem): Proof {
+  const { plain, normalized, facts, bridge: bridged, inputs, unused, lacking } = basis;
+  const isPublic = (wire: number) => wire <= plain.outputs + plain.publicInputs;
+  const [results, privates] = [inputs.filter(isPublic), inputs.filter((wire) => !isPublic(wire))];
+  // A stranger's r1cs file does not say what an input without a wire is, so it is not given.
+  const isLacking = new Set(lacking);
+  const present = inputs.filter((wire) => !isLacking.has(wire));
+  const givenBy: Readonly<Record<Theorem, readonly number[]>> = {
+    outputs: present,
+    wires: present,
+    strong: results,
+    source: inputs,
+  };
+  const given = theorem === undefined ? privates : givenBy[theorem];
+  const determined = new Determined(
+    normalized,
+    facts,
+    given,
+    theorem === undefined ? results.filter((wire) => !withheld.includes(wire)) : [],
+    theorem === undefined,
+  );
+  const problems = [...basis.problems];
   // An input that circom eliminated is given as a linear expression in the shipped wires.
   const chosen = new Set(bridged.chosen);
-  if (assume === undefined && inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
+  if (theorem === undefined && inputs.some((wire) => chosen.has(wire) && !unused.includes(wire)))
     problems.push("the shipped file does not give an input of the source a value");
   const images = new Set(bridged.map);
   const shippedRoots = new Set([...images].map((wire) => normalized.root(wire)));
@@ -110,21 +131,12 @@ export function prove(
     if (!determined.isDetermined(wire) && !unused.includes(wire)) free.push(wire);
   }
   const asserting = findAsserting(normalized, facts, determined, [...given, ...determined.givenPublic, ...signs]);
-  return {
-    shipped,
-    plain,
-    normalized,
-    facts,
-    determined,
-    bridge: bridged,
-    free,
-    unused,
-    lacking: inputs.filter((wire) => !isPresent(wire)),
-    signs,
-    asserting,
-    problems,
-  };
+  return { ...basis, determined, free, signs, asserting, problems };
 }
+
+/** `determine` for the files of a circuit. @throws CertifyError R1CS_DAMAGED */
+export const prove = (shipped: Buffer, plain: Buffer, withheld: readonly number[] = [], theorem?: Theorem): Proof =>
+  determine(createBasis(shipped, plain), withheld, theorem);
 
 /** The wires of the inputs, by their labels, because a simplified circuit can lack private inputs. */
 export function inputWires({ outputs, publicInputs, inputs, labels }: System): number[] {

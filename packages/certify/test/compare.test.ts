@@ -8,7 +8,7 @@ import { P } from "../src/replay/field.ts";
 import type { Comparison } from "../src/steps.ts";
 import { compile } from "./compiled.ts";
 import { type Constraint, range } from "./random-circuit.ts";
-import { smallFieldRules } from "./small-field.ts";
+import { expand, smallFieldRules } from "./small-field.ts";
 
 /** Numbers of 13 bits over the field of 2^13 - 1: only 2^13 - 1 itself has two representations. */
 const PRIME = 8191;
@@ -25,7 +25,7 @@ interface Compared {
   readonly parts: readonly Part[];
   /** Coefficients of the bits of the sum. */
   readonly weights: readonly number[];
-  /** The bit of the sum that says whether the number exceeds the bound; undefined if it has to be 0. */
+  /** Whether the bit of the sum that says that the number exceeds the bound may be 1. */
   readonly isOpen: boolean;
 }
 
@@ -110,21 +110,10 @@ function factsOf(compared: Compared) {
   const facts = new rules.Facts(normalized);
   facts.scanConstraints();
   const determined = new rules.Determined(normalized, facts, [1], []);
-  const expand = (constraint: number) => {
-    const sides = [...(normalized.sides(constraint) ?? [])];
-    const three = sides.length === 1 ? [undefined, undefined, ...sides] : sides;
-    return three.map(
-      (form) =>
-        new Map<number, bigint>(
-          form === undefined
-            ? []
-            : [[0, form.constant], ...form.wires.map((wire, i) => [wire, form.coefficients[i] as bigint] as const)],
-        ),
-    ) as [Map<number, bigint>, Map<number, bigint>, Map<number, bigint>];
-  };
   const replays = (fact: Comparison): boolean => {
     try {
-      rules.replayComparison({ rule: "compare", ...fact }, expand, (wire) => facts.booleans.has(wire));
+      const isBit = (wire: number) => facts.booleans.has(wire);
+      rules.replayComparison({ rule: "compare", ...fact }, (by) => expand(normalized, by), isBit);
       return true;
     } catch {
       return false;
@@ -333,7 +322,7 @@ describe("comparisons with the prime", function () {
   const verdict = async (text: string, level: 0 | 1 | 2 = 1) => certify(await compile(text, level)).verdict;
 
   it("determine the 254 bits of a number, in both checkers and from an r1cs file alone", async () => {
-    for (const main of ["Num2Bits_strict", "Point2Bits_Strict"])
+    for (const main of ["Num2Bits_strict", "Point2Bits_Strict", "Bits2Point_Strict"])
       for (const level of [0, 1] as const) {
         const { r1cs, plain } = await compile(`${HEAD} component main = ${main}();`, level);
         for (const circuit of [{ r1cs, plain }, { r1cs }])

@@ -10,7 +10,7 @@ import { compile } from "./compiled.ts";
 
 const HEAD = "pragma circom 2.0.0;";
 
-/** The sum of two Edwards points, which may be points of the curve. */
+/** The sum of two points in Edwards form, with or without checks that they are on the curve. */
 const sum = (checked: boolean) => `${HEAD}
 include "circomlib/circuits/babyjub.circom";
 template Sum() {
@@ -102,7 +102,7 @@ describe("circomlib's BabyAdd and BabyDbl", function () {
     expect(await lemmas(false)).to.deep.equal(["nonsquare"]);
   });
 
-  it("are certified because neither d nor a d is a square: each output is refused with a number that is one", async () => {
+  it("are certified only if neither d nor a d is a square", async () => {
     expect([squareRoot(a), squareRoot(-1n)], "a and -1 are squares").not.to.include(undefined);
     expect([squareRoot(d), squareRoot(-d)], "d and -d are none").to.deep.equal([undefined, undefined]);
     expect(await freeWires(addition(a, d))).to.equal(0);
@@ -168,7 +168,7 @@ component main = Renamed();`;
 });
 
 describe("constraints that only assert", () => {
-  it("are not those that make a bit of a quotient", async () => {
+  it("do not include the constraint that makes a quotient a bit", async () => {
     const source = `pragma circom 2.0.0;
 template Quarter() {
   signal input in;

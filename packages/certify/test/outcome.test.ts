@@ -5,6 +5,7 @@ import { Random } from "@sotto/test-kit/random";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { CertifyError } from "../src/errors.ts";
+import { Facts } from "../src/facts.ts";
 import { type CertifyOptions, type Circuit, certify, type Outcome } from "../src/outcome.ts";
 import { checkRefutation } from "../src/refute/replay.ts";
 import { decodeCertificate, type Theorem } from "../src/replay/certificate.ts";
@@ -104,6 +105,33 @@ describe("verdicts about any circuit", function () {
         );
     const quotient = SUM.replace("out <== a + b", "out <-- a / b; out * b === a; signal x <== a");
     expect(certify(await compile(quotient, 2)).verdict).to.equal("unknown");
+  });
+
+  it("are about the source after one search for facts, and recommend the theorem source only if it was not tried", async () => {
+    const { scan } = Facts.prototype;
+    let scans = 0;
+    Facts.prototype.scan = function (this: Facts) {
+      scans++;
+      scan.call(this);
+    };
+    try {
+      certify(await compile(SUM, 2));
+      expect(scans).to.equal(1);
+    } finally {
+      Facts.prototype.scan = scan;
+    }
+    // An output is a hint, and the other one needs an input that the file has no wire for.
+    const circuit = await compile(SUM.replace("out <== a + b;", "out <== a + b; signal output h; h <-- a;"), 2);
+    const reason = (theorem?: Theorem) => {
+      const outcome = certify(circuit, { theorem });
+      return outcome.verdict === "unknown" ? outcome.reason : outcome.verdict;
+    };
+    expect(reason("outputs")).to.match(
+      /first main\.a: a lower --simplify keeps them, and --theorem source gives them$/,
+    );
+    expect(reason("wires")).to.match(/first main\.a: a lower --simplify keeps them$/);
+    for (const theorem of [undefined, "source"] as const)
+      expect(reason(theorem)).to.equal("1 of 2 outputs are not shown to be determined");
   });
 
   it("say that an r1cs file alone does not name the inputs that it has no wire for", async () => {

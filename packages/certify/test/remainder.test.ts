@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { type Side, systemOf } from "../src/r1cs.ts";
 import type { Determination } from "../src/steps.ts";
 import { type Constraint, range } from "./random-circuit.ts";
-import { smallFieldRules } from "./small-field.ts";
+import { expand, smallFieldRules } from "./small-field.ts";
 
 /** Numbers of two bits fit into this field, but not always the product of two. */
 const PRIME = 13;
@@ -82,21 +82,15 @@ function prove(circuit: Circuit) {
   const facts = new rules.Facts(normalized);
   facts.scanConstraints();
   const determined = new rules.Determined(normalized, facts, [VALUE, DIVISOR], []);
-  const expand = (constraint: number) => {
-    const sides = normalized.sides(constraint) ?? [];
-    return (sides.length === 1 ? [undefined, undefined, ...sides] : [...sides]).map((form) => {
-      const terms = new Map(form?.wires.map((wire, i) => [wire, form.coefficients[i] as bigint]));
-      return form === undefined || form.constant === 0n ? terms : terms.set(0, form.constant);
-    }) as [Map<number, bigint>, Map<number, bigint>, Map<number, bigint>];
-  };
   const linear = (constraint: number) =>
     normalized.isLinear(constraint)
-      ? new Map([...expand(constraint)[2]].map(([wire, k]) => [wire, -k] as const))
+      ? new Map([...expand(normalized, constraint)[2]].map(([wire, k]) => [wire, -k] as const))
       : undefined;
   const replays = (step: Division): boolean => {
     try {
       const isKnown = (wire: number) => [0, VALUE, DIVISOR].includes(wire);
-      rules.replayDivision(step, { expand, linear, isBit: (wire) => facts.booleans.has(wire), isKnown });
+      const isBit = (wire: number) => facts.booleans.has(wire);
+      rules.replayDivision(step, { expand: (by) => expand(normalized, by), linear, isBit, isKnown });
       return true;
     } catch {
       return false;

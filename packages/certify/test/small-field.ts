@@ -1,5 +1,6 @@
 import { registerHooks } from "node:module";
 import { BASE8, EDWARDS_A, EDWARDS_D, A as LARGE_A, ORDER } from "../src/curve.ts";
+import type { Normalized } from "../src/normalize.ts";
 import { P } from "../src/replay/field.ts";
 import { SMALL } from "./random-circuit.ts";
 import type { SmallCurve } from "./small-curve.ts";
@@ -26,9 +27,20 @@ const constantsOf = ({ A, order, base: [x, y] }: SmallCurve): [found: string, va
   ["j <= 252", `j <= ${Math.floor(Math.log2(order))}`],
 ];
 
+type Terms = Map<number, bigint>;
+
+/** The sides of a constraint as the second checker expands them; the constant is under 0. */
+export function expand(system: Normalized, constraint: number): [Terms, Terms, Terms] {
+  const sides = system.sides(constraint) ?? [];
+  return (sides.length === 1 ? [undefined, undefined, ...sides] : [...sides]).map((form) => {
+    const terms = new Map(form?.wires.map((wire, i) => [wire, form.coefficients[i] as bigint]));
+    return form === undefined || form.constant === 0n ? terms : terms.set(0, form.constant);
+  }) as [Terms, Terms, Terms];
+}
+
 /**
- * The first checker's rules over a small field, and the second one's replay of those that need no curve. The modules are those of packages/certify, loaded a second time with another
- * prime in field.ts. The lemmas work only with a curve over this field.
+ * Loads the modules of this package a second time, with another prime in both files field.ts: the first checker's rules, and the
+ * second one's replay of the rules that need no curve. The lemmas need a curve over the small field.
  */
 export async function smallFieldRules(curve?: SmallCurve, prime = curve?.p ?? SMALL) {
   const suffix = `?field=${prime}${curve === undefined ? "" : "&curve"}`;

@@ -1,5 +1,5 @@
-// A run of `pnpm bench certify`: certifies circomlib's templates, and the known bugs with and without the bug. Each line is a name
-// and a value; one verdict that is known to be wrong goes to stderr.
+// A run of `pnpm bench certify`: certifies circomlib's templates, and the circuits of known bugs with and without the bug. Each line
+// is a name and a value. It names each circuit whose verdict is wrong on stderr.
 import { certify } from "@sotto/certify";
 import { BUGS } from "@sotto/test-kit/buggy-circuits";
 import { CIRCOMLIB_TEMPLATES, type Template } from "@sotto/test-kit/circomlib-templates";

@@ -1,7 +1,8 @@
 // The certificate file: gzip of JSON. It is read as the input of a stranger: each field of each step is checked, and
 // a field element is a string "0x...". What the numbers refer to is for the replay to check.
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { Proof } from "../theorem.ts";
+import type { Substitution } from "../normalize.ts";
+import type { Determination, Fact } from "../steps.ts";
 import { P } from "./field.ts";
 
 /**
@@ -20,9 +21,9 @@ export interface CertificateFile {
   readonly r1cs: string;
   /** The .r1cs file without simplification on which the proof runs; undefined if it is the same file. */
   readonly plain: Buffer | undefined;
-  readonly substitutions: Proof["normalized"]["substitutions"];
-  readonly facts: Proof["facts"]["steps"];
-  readonly steps: Proof["determined"]["steps"];
+  readonly substitutions: readonly Substitution[];
+  readonly facts: readonly Fact[];
+  readonly steps: readonly Determination[];
 }
 
 const FORMAT = "sotto-certificate-1";
@@ -95,7 +96,7 @@ const product = object({ by: number, left: form, right: form, result: form });
 const scaled = object({ by: number, scale: integer });
 const point = object({ u: form, v: form, scale: optional(number) });
 
-const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = {
+const FACTS: Readonly<Record<Fact["rule"], Shape>> = {
   boolean: { by: number, wire: number },
   inverse: { by: number, forms: pair(form) },
   curve: { u: form, v: form, square: product, cubic: product, root: product },
@@ -161,7 +162,7 @@ const FACTS: Readonly<Record<Proof["facts"]["steps"][number]["rule"], Shape>> = 
 };
 
 /** A step `sign` takes a wire as given, which no theorem of these files permits. */
-const STEPS: Readonly<Record<Exclude<Proof["determined"]["steps"][number]["rule"], "sign">, Shape>> = {
+const STEPS: Readonly<Record<Exclude<Determination["rule"], "sign">, Shape>> = {
   linear: { by: number, wire: number, nonzero: number },
   bits: { by: number, wires: list(number), more: optional(list(scaled)), below: optional(number) },
   one_hot: { by: number, wires: list(number), flags: list(number) },

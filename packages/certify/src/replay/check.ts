@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { decodeCertificate, type Theorem } from "./certificate.ts";
+import { need } from "./need.ts";
 import { inputWires, parseR1cs, type R1cs } from "./r1cs.ts";
 import { replay, replayBridge } from "./replay.ts";
 
@@ -18,10 +19,6 @@ export interface CheckedTheorem {
   readonly constraints: number;
   /** Steps of the proof that were replayed. */
   readonly steps: number;
-}
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
 }
 
 /** The wires of the plain circuit that are those of the shipped one, which must have the same public signals. */

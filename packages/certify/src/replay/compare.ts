@@ -1,7 +1,8 @@
 // The second checker's replay of a comparison: the number of some bits is at most a bound, or a bit tells whether it is.
 // It multiplies the constraints out and bounds the sum for every place at which the number can first differ from the bound.
 import type { CertificateFile } from "./certificate.ts";
-import { mod, P } from "./field.ts";
+import { centred, mod, P } from "./field.ts";
+import { need } from "./need.ts";
 
 type Compare = Extract<CertificateFile["facts"][number], { rule: "compare" }>;
 type Terms = ReadonlyMap<number, bigint>;
@@ -11,10 +12,6 @@ type Expand = (constraint: number) => readonly [Terms, Terms, Terms];
 
 const MAX_BLOCK = 6;
 const MAX_PLACE = 1_000;
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
-}
 
 /** Bits whose monomials belong together, and what these are worth for each choice of the bits. */
 interface Block {
@@ -53,11 +50,6 @@ function multiplyOut(
   for (const [name, [, k]] of total) if (k === 0n) total.delete(name);
   return total;
 }
-
-const centred = (value: bigint, modulus: bigint): bigint => {
-  const rest = ((value % modulus) + modulus) % modulus;
-  return rest > modulus / 2n ? rest - modulus : rest;
-};
 
 function blocksOf(monomials: Iterable<readonly [readonly number[], bigint]>): Block[] {
   const neighbours = new Map<number, Set<number>>();

@@ -1,6 +1,7 @@
 // The second checker's replay of a division with remainder.
 import type { CertificateFile } from "./certificate.ts";
-import { inverse, mod, P } from "./field.ts";
+import { centred, inverse, mod, P } from "./field.ts";
+import { need } from "./need.ts";
 
 type Division = Extract<CertificateFile["steps"][number], { rule: "division" }>;
 type Terms = ReadonlyMap<number, bigint>;
@@ -14,15 +15,6 @@ interface Circuit {
   readonly isBit: (wire: number) => boolean;
   readonly isKnown: (wire: number) => boolean;
 }
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
-}
-
-const integer = (value: bigint): bigint => {
-  const rest = mod(value);
-  return rest > P / 2n ? rest - P : rest;
-};
 
 /** The greatest value of a wire that is a sum of bits, or a bit. */
 function greatest({ linear, isBit }: Circuit, wire: number, by: number | undefined): bigint {
@@ -60,7 +52,7 @@ export function replayDivision(step: Division, circuit: Circuit): void {
     );
     const [inQ, inR] = [terms.get(quotient), terms.get(remainder)];
     need(inQ !== undefined && inR !== undefined, "not quotient and remainder");
-    fixed = integer(inQ * inverse(inR));
+    fixed = centred(inQ * inverse(inR));
     need(fixed > 0n, "the divisor is not positive");
   } else {
     need(terms === undefined && isKnown(divisor), "the divisor is not determined");
@@ -90,7 +82,7 @@ export function replayDivision(step: Division, circuit: Circuit): void {
   let [least, most] = [0n, 0n];
   for (const [key, k] of total) {
     if (k === 0n || key === remainder || key === divisor) continue;
-    const part = integer(key === 0 ? -k * unit - (fixed ?? 0n) : -k * unit);
+    const part = centred(key === 0 ? -k * unit - (fixed ?? 0n) : -k * unit);
     need(key === 0 || isBit(key), "a wire that is not a bit");
     if (key === 0 || part < 0n) least += part;
     if (key === 0 || part > 0n) most += part;

@@ -7,6 +7,12 @@ export const mod = (value: bigint): bigint => {
   return rest < 0n ? rest + P : rest;
 };
 
+/** The representative of smallest absolute value. */
+export const centred = (value: bigint, modulus = P): bigint => {
+  const rest = ((value % modulus) + modulus) % modulus;
+  return rest > modulus / 2n ? rest - modulus : rest;
+};
+
 /** base^exponent modulo P. */
 export function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;

@@ -1,6 +1,7 @@
 // The second checker's rule for divisors whose root would be a square of a number that has no root.
 import type { CertificateFile } from "./certificate.ts";
 import { divide, mod, P, power } from "./field.ts";
+import { need } from "./need.ts";
 
 type Nonsquare = Extract<CertificateFile["facts"][number], { rule: "nonsquare" }>;
 /** Terms of one side of a constraint; the constant is at 0. */
@@ -8,10 +9,6 @@ type Terms = ReadonlyMap<number, bigint>;
 
 /** Each definition at most doubles the degree of the identity, which is below 2^16 then. */
 const MAX_DEFINITIONS = 12;
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
-}
 
 /**
  * Throws an Error if the fact does not follow. If an assignment satisfies the definitions, then giving each wire again the
@@ -26,7 +23,7 @@ export function checkNonsquare(
 ): void {
   need(definitions.length <= MAX_DEFINITIONS, `more than ${MAX_DEFINITIONS} definitions`);
   need(root.length > 0 && root.length <= 2, "w is not a form or a product of two");
-  if (mod(k) === 0n) need(mod(c) !== 0n, "0 = 0 is no contradiction");
+  if (mod(k) === 0n) need(mod(c) !== 0n, "0 = 0 is not a contradiction");
   else need(power(divide(c, k), (P - 1n) / 2n) === P - 1n, "c / k has a root, or is 0");
   for (const random of values) {
     const at = [...random];

@@ -6,7 +6,8 @@ import type { CertificateFile } from "./certificate.ts";
 import { replayComparison } from "./compare.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
 import { replayDivision } from "./division.ts";
-import { inverse, mod, P, power } from "./field.ts";
+import { centred, inverse, mod, P, power } from "./field.ts";
+import { need } from "./need.ts";
 import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
@@ -54,10 +55,6 @@ function random(): bigint {
 }
 const ONE: Form = { constant: 1n, wires: [], coefficients: [] };
 const wireForm = (wire: number): Form => ({ constant: 0n, wires: [wire], coefficients: [1n] });
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
-}
 
 /** The scaled sum of forms, as a function of a point: forms are compared by their values. */
 class Points {
@@ -941,8 +938,8 @@ function distinctSums(coefficients: readonly bigint[]): boolean {
   return coefficients.some((unit) => {
     const scale = inverse(unit);
     const sizes = coefficients
-      .map((value) => mod(value * scale))
-      .map((value) => (2n * value > P ? P - value : value))
+      .map((value) => centred(value * scale))
+      .map((value) => (value < 0n ? -value : value))
       .sort((x, y) => (x < y ? -1 : 1));
     const totals = sizes.map((_, i) => sizes.slice(0, i).reduce((total, size) => total + size, 0n));
     return sizes.every((size, i) => size > (totals[i] as bigint)) && sizes.reduce((x, y) => x + y, 0n) < P;

@@ -1,0 +1,150 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { slow } from "@sotto/test-kit/slow";
+import { expect } from "chai";
+import { certify } from "../src/outcome.ts";
+import { checkCertificate } from "../src/replay/check.ts";
+import { replayComparison } from "../src/replay/compare.ts";
+import { replayDivision } from "../src/replay/division.ts";
+import { P } from "../src/replay/field.ts";
+import { compile } from "./compiled.ts";
+
+type Sum = Readonly<Record<number, bigint>>;
+const terms = (sum: Sum) => new Map(Object.entries(sum).map(([wire, k]) => [Number(wire), (k + P) % P]));
+const sides = (...three: [Sum, Sum, Sum]) =>
+  three.map(terms) as [Map<number, bigint>, Map<number, bigint>, Map<number, bigint>];
+
+describe("the second checker refuses a comparison without one of its premises", () => {
+  const [A, B, T, D] = [1, 2, 3, 4];
+  // a + 2 b = t, so that the number with the bits a and b is at most 1.
+  const fact = {
+    rule: "compare" as const,
+    terms: [{ by: 0, scale: -1n }],
+    wires: [A, B],
+    exponents: [0, 1],
+    bound: 1n,
+    modulus: 4n,
+  };
+  const sum = sides({}, {}, { [A]: 1n, [B]: 2n, [T]: -1n });
+  const replay = (change: object, constraint = sum, bits = [A, B, T, D]) =>
+    replayComparison(
+      { ...fact, ...change },
+      () => constraint,
+      (wire) => bits.includes(wire),
+    );
+
+  it("(control) accepts it with all premises", () => replay({}));
+  for (const [message, ...change] of [
+    ["two bits at one place", { exponents: [0, 0] }],
+    ["a digit that is not a bit", { wires: [A, B, D], exponents: [0, 1, 2] }, sum, [A, B, T]],
+    ["a wire that is not a bit", {}, sum, [A, B]],
+    ["a bit of the number and another one are multiplied", {}, sides({ [A]: 1n }, { [T]: 1n }, { [B]: 2n })],
+    ["a bit of the number is not compared", { wires: [A, B, D], exponents: [0, 1, 2] }],
+    [
+      "bits of the number in another order",
+      { wires: [A, B, D], exponents: [0, 1, 2] },
+      sides({ [A]: 1n }, { [D]: 1n }, { [B]: 2n }),
+    ],
+    ["the result is not a bit of the sum", { out: A }],
+  ] as [string, object, typeof sum?, number[]?][])
+    it(`says "${message}"`, () => expect(() => replay(...change)).to.throw(message));
+});
+
+describe("the second checker refuses a division without one of its premises", () => {
+  const [IN, Q, R, D, FIRST] = [1, 2, 3, 4, 5];
+  const bit = (i: number) => FIRST + i;
+  // in = 8 q + r or in = q D + r, the ranges of q, r and D, and r - D + 4 as a number of two bits.
+  const linear: readonly (Sum | undefined)[] = [
+    { [IN]: -1n, [Q]: 8n, [R]: 1n },
+    undefined,
+    { [Q]: -1n, [bit(0)]: 1n, [bit(1)]: 2n },
+    { [R]: -1n, [bit(2)]: 1n, [bit(3)]: 2n, [bit(4)]: 4n },
+    { [D]: -1n, [bit(5)]: 1n, [bit(6)]: 2n, [bit(7)]: 4n },
+    { [R]: 1n, [D]: -1n, 0: 4n, [bit(8)]: -1n, [bit(9)]: -2n },
+  ];
+  const product = sides({ [Q]: 1n }, { [D]: 1n }, { [IN]: 1n, [R]: -1n });
+  const fixed = { rule: "division" as const, by: 0, quotient: Q, remainder: R, ranges: [2, 3], less: [] };
+  const general = { ...fixed, by: 1, divisor: D, ranges: [2, 3, 4], less: [{ by: 5, scale: 1n }] };
+  interface Change {
+    at?: number;
+    sum?: Sum;
+    free?: number;
+    unknown?: number;
+    product?: typeof product;
+  }
+  const replay = (
+    step: typeof fixed | typeof general,
+    { at, sum, free, unknown, product: other = product }: Change = {},
+  ) =>
+    replayDivision(step, {
+      expand: () => other,
+      linear: (by) => (by === at ? terms(sum as Sum) : linear[by] && terms(linear[by])),
+      isBit: (wire) => wire >= FIRST && wire !== free,
+      isKnown: (wire) => [0, IN, D].includes(wire) && wire !== unknown,
+    });
+
+  it("(control) accepts both with all premises", () => {
+    for (const step of [fixed, general]) replay(step);
+  });
+  for (const [message, step, change] of [
+    ["the divisor is not positive", fixed, { at: 0, sum: { [IN]: -1n, [Q]: -8n, [R]: 1n } }],
+    ["a range above the prime", fixed, { at: 2, sum: { [Q]: -1n, [bit(0)]: 1n, [bit(1)]: -1n } }],
+    ["a range with a wire that is not a bit", fixed, { free: bit(0) }],
+    ["a range with a wire that is not a bit", fixed, { at: 2, sum: { [Q]: -1n, 0: 1n } }],
+    ["the divisor is not determined", general, { unknown: D }],
+    ["the remainder has another factor", general, { product: sides({ [Q]: 1n }, { [D]: 1n }, { [IN]: 1n, [R]: -2n }) }],
+    ["not remainder less divisor", general, { at: 5, sum: { ...linear[5], [D]: -2n } }],
+    ["a wire that is not a bit", general, { free: bit(8) }],
+  ] as [string, typeof fixed, Change][])
+    it(`says "${message}"`, () => expect(() => replay(step, change)).to.throw(message));
+});
+
+describe("a square root whose sign a comparison with half the prime gives", function () {
+  slow(this, "circuits are compiled");
+  const middle = (P - 1n) / 2n;
+  const root = (constant: bigint, bits = "Num2Bits_strict()", result = "compare.out === sign;") => `pragma circom 2.0.0;
+include "circomlib/circuits/compconstant.circom";
+include "circomlib/circuits/bitify.circom";
+template Root() {
+    signal input square;
+    signal input sign;
+    signal output out;
+    out <-- square;
+    out * out === square;
+    component bits = ${bits};
+    component compare = CompConstant(${constant});
+    bits.in <== out;
+    for (var i = 0; i < 254; i++) compare.in[i] <== bits.out[i];
+    ${result}
+}
+component main {public [square]} = Root();`;
+
+  it("is determined only with all premises, in both checkers", async () => {
+    const { r1cs } = await compile(root(middle));
+    const outcome = certify({ r1cs });
+    if (outcome.verdict !== "certified") throw new Error(`${outcome.verdict}, expected certified`);
+    for (const other of [root(middle - 1n), root(middle, "Num2Bits(254)"), root(middle, "Num2Bits_strict()", "")])
+      expect(certify(await compile(other)).verdict).to.equal("unknown");
+    const forged = (change: (step: Record<string, number>, contents: { theorem: string }) => void) => {
+      const contents = JSON.parse(String(gunzipSync(outcome.certificate)));
+      change(
+        contents.steps.find(({ rule }: { rule: string }) => rule === "root"),
+        contents,
+      );
+      return () => checkCertificate(r1cs, gzipSync(JSON.stringify(contents)));
+    };
+    expect(
+      forged(() => {}),
+      "control",
+    ).not.to.throw();
+    expect(forged((step) => delete step["half"])).to.throw("may be more than half the prime");
+    expect(forged((step) => delete step["below"])).to.throw("not a comparison with half the prime");
+    expect(forged((step) => Object.assign(step, { half: step["below"] }))).to.throw(
+      "not a comparison with half the prime",
+    );
+    expect(forged((step) => Object.assign(step, { below: step["half"] }))).to.throw("a bound that depends on a bit");
+    expect(forged((step) => Object.assign(step, { half: 0 }))).to.throw("fact 0 is not a comparison");
+    expect(forged((_, contents) => Object.assign(contents, { theorem: "strong" }))).to.throw(
+      "the result is not determined",
+    );
+  });
+});
