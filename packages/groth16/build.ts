@@ -4,10 +4,9 @@
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import bn128 from "wasmcurves/build/bn128_wasm.js";
-import wasmcurves from "wasmcurves/package.json" with { type: "json" };
 import type { KernelCode } from "./src/fast/kernel.ts";
 import { curveCode, probeCode, scalarCode, simdProbeCode, witnessReaderCode } from "./src/fast/kernels.ts";
+import { pairingCode } from "./src/pairing/code.ts";
 import * as plain from "./src/plain-kernels.ts";
 
 const source = join(import.meta.dirname, "src");
@@ -43,18 +42,20 @@ export const simdProbeCode = () => Uint8Array.of(${simdProbeCode().join()});
 };
 
 /**
- * Puts the parts of wasmcurves that src/curve.ts uses into the bundle, as an object that a page's bundler leaves out if it is
- * not used. It could not leave out the import, because wasmcurves does not say that importing it has no effect.
+ * Replaces src/pairing/code.ts by the assembled bytes. They are not compressed, because a browser decompresses only asynchronously, and
+ * points are checked at once.
  */
-const curve: Plugin = {
-  name: "curve",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^wasmcurves\// }, ({ path }) => ({ path, namespace: "curve" }));
-    onLoad({ filter: /./, namespace: "curve" }, () => {
-      const { code, prePSize, preQSize } = bn128;
+const pairing: Plugin = {
+  name: "pairing",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]pairing[\\/]code\.ts$/ }, () => {
+      const { bytes, constants, ...layout } = pairingCode();
+      const literal = (code: Uint8Array): string => `fromBase64("${Buffer.from(code).toString("base64")}")`;
       return {
-        contents: `/*! wasmcurves ${wasmcurves.version}, (c) ${wasmcurves.author}, ${wasmcurves.license} */
-export default ${JSON.stringify({ code, prePSize, preQSize })};`,
+        contents: `import { fromBase64 } from "../base64.ts";
+const layout = ${JSON.stringify(layout)};
+export const pairingCode = () => ({ ...layout, bytes: ${literal(bytes)}, constants: ${literal(constants)} });
+`,
       };
     });
   },
@@ -66,7 +67,7 @@ const options: BuildOptions = {
   platform: "neutral",
   target: "es2023",
   packages: "external",
-  plugins: [kernels, curve],
+  plugins: [kernels, pairing],
   logLevel: "warning",
 };
 
@@ -99,5 +100,5 @@ await build({
   outdir: join(import.meta.dirname, "dist"),
   sourcemap: true,
   sourcesContent: false,
-  plugins: [kernels, curve, workerSource],
+  plugins: [kernels, pairing, workerSource],
 });

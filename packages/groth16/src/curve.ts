@@ -1,17 +1,14 @@
 /**
- * BN254 in wasmcurves' WebAssembly, which snarkjs uses too. Using it directly takes 10 ms to start, instead of half a
- * second for importing snarkjs and building its curve, and works in worker threads.
+ * BN254 in WebAssembly of this package (src/pairing), with integers only, so that it runs where the prover's kernels do not.
  *
- * Points are Jacobian, coordinates in Montgomery form (R = 2^256), little-endian. Calls are synchronous, so one
- * instance serves the whole process.
+ * Points are Jacobian, coordinates as in src/pairing/limbs.ts. Calls are synchronous, so one instance serves the whole process.
  */
-import bn128 from "wasmcurves/build/bn128_wasm.js";
-import { fromBase64 } from "./base64.ts";
-import { SCALAR_FIELD_ORDER } from "./proof/orders.ts";
+import { type PairingCode, pairingCode } from "./pairing/code.ts";
+import { ELEMENT_BYTES, fromLimbs, LIMBS, MONTGOMERY_BITS, modulo, toLimbs } from "./pairing/limbs.ts";
 
-/** A point in the curve's internal form; 96 bytes in G1, 192 in G2. */
+/** A point in the curve's internal form; 108 bytes in G1, 216 in G2. */
 export type Point = Uint8Array;
-/** An element of the target group, or a point prepared for the Miller loop. */
+/** A point prepared for the Miller loop, or its result. Infinity is empty. */
 export type Prepared = Uint8Array;
 
 /** 2^position times the point, which is affine, in bytes as for `fromFile`. */
@@ -19,6 +16,13 @@ export interface Term {
   /** 0 or more. */
   readonly position: number;
   readonly point: Uint8Array;
+}
+
+/** A scalar times a point. */
+export interface Multiple {
+  readonly point: Point;
+  /** From 0 to 2^256 - 1. */
+  readonly scalar: bigint;
 }
 
 export interface Group {
@@ -31,7 +35,9 @@ export interface Group {
   isOnCurve(coordinates: readonly bigint[]): boolean;
   /** Whether r times the point is infinity. @param coordinates the coordinates of a point on the curve */
   hasOrderR(coordinates: readonly bigint[]): boolean;
-  /** Affine coordinates. */
+  /** Affine coordinates in internal form, of which infinity has none. */
+  toAffine(point: Point): Uint8Array;
+  /** Affine coordinates; zeros for infinity. */
   toCoordinates(point: Point): bigint[];
   add(left: Point, right: Point): Point;
   /** The sum of 2^position times each point. */
@@ -41,6 +47,8 @@ export interface Group {
   isZero(point: Point): boolean;
   /** @param scalar from 0 to 2^256 - 1 */
   multiply(point: Point, scalar: bigint): Point;
+  /** The sum of multiples, in less time than one by one. */
+  sumOfMultiples(multiples: readonly Multiple[]): Point;
 }
 
 export interface Curve {
@@ -48,17 +56,25 @@ export interface Curve {
   readonly G2: Group;
   prepareG1(point: Point): Prepared;
   prepareG2(point: Point): Prepared;
-  /** The product of the pairs' Miller loops. */
+  /** The product of the pairs' Miller loops. Pairs with infinity do not change it. */
   millerLoop(pairs: readonly (readonly [g1: Prepared, g2: Prepared])[]): Prepared;
-  finalExponentiation(value: Prepared): Prepared;
+  /** The element of the target group, in its one encoding. */
+  finalExponentiation(value: Prepared): Uint8Array;
   /** Zeroes the working memory, in which operands and results of the last calls are left. */
   wipe(): void;
 }
 
 const FIELD_BYTES = 32;
-const TARGET_BYTES = 12 * FIELD_BYTES;
-/** The module's minimum. Word 0 holds the address at which its constants end and free memory begins. */
-const INITIAL_PAGES = 25;
+const PAGE_BYTES = 65536;
+/** Pairs whose Miller loops share their squarings: with more, little is saved. */
+const MAX_PAIRS = 8;
+/** Points whose multiples share their doublings. */
+const MAX_MULTIPLES = 8;
+/** Bits of a scalar that are read at once, and the multiples of a point that are computed for that. */
+const WINDOW_BITS = 4;
+const WINDOW = 15;
+/** Montgomery's R of proving keys. */
+const FILE_MONTGOMERY_BITS = 256n;
 
 let instance: Curve | undefined;
 let compiling: Promise<Curve> | undefined;
@@ -66,146 +82,217 @@ let compiling: Promise<Curve> | undefined;
 /** The process's instance. */
 export async function sharedCurve(): Promise<Curve> {
   if (instance !== undefined) return instance;
-  compiling ??= WebAssembly.compile(fromBase64(bn128.code)).then((module) => {
-    instance ??= createCurve(module);
-    return instance;
-  });
+  compiling ??= start();
   return compiling;
+}
+
+async function start(): Promise<Curve> {
+  const code = pairingCode();
+  const module = await WebAssembly.compile(code.bytes);
+  instance ??= createCurve(code, module);
+  return instance;
 }
 
 /** The same, at once: compiles it now if nobody has. */
 export function curveNow(): Curve {
-  instance ??= createCurve(new WebAssembly.Module(fromBase64(bn128.code)));
+  if (instance === undefined) {
+    const code = pairingCode();
+    instance = createCurve(code, new WebAssembly.Module(code.bytes));
+  }
   return instance;
 }
 
 type WasmFunction = (...args: number[]) => number;
 
-function createCurve(module: WebAssembly.Module): Curve {
-  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES });
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  const call = (name: string): WasmFunction => exports[name] as WasmFunction;
-  const bytes = new Uint8Array(memory.buffer);
-  const words = new DataView(memory.buffer);
-  let free = (words.getUint32(0, true) + 7) & ~7;
+function createCurve(
+  { constants, start, end, linesBytes, entryBytes }: PairingCode,
+  module: WebAssembly.Module,
+): Curve {
+  const [maxPointBytes, targetBytes] = [6 * ELEMENT_BYTES, 12 * ELEMENT_BYTES];
+  let free = end;
   const allocate = (length: number): number => {
-    free += length;
-    return free - length;
+    free += Math.ceil(length / 8) * 8;
+    return free - Math.ceil(length / 8) * 8;
   };
   // Operands and results have fixed addresses, because no value stays in memory between calls.
-  const [left, right, result] = [allocate(TARGET_BYTES), allocate(TARGET_BYTES), allocate(TARGET_BYTES)];
-  const [g1, g2] = [allocate(bn128.prePSize), allocate(bn128.preQSize)];
-  // Multiplications use the memory from here on as working space.
-  words.setUint32(0, free, true);
+  const [left, right, result] = [allocate(targetBytes), allocate(targetBytes), allocate(targetBytes)];
+  const [entries, lines] = [allocate(MAX_PAIRS * entryBytes), allocate(MAX_PAIRS * linesBytes)];
+  const [tables, partial] = [allocate(MAX_MULTIPLES * WINDOW * maxPointBytes), allocate(maxPointBytes)];
+  const [fromFileFactor, fromNumberFactor] = [allocate(ELEMENT_BYTES), allocate(ELEMENT_BYTES)];
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(free / PAGE_BYTES) });
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const call = (name: string): WasmFunction => exports[name] as WasmFunction;
+  const [bytes, words] = [new Uint8Array(memory.buffer), new DataView(memory.buffer)];
+  bytes.set(constants);
   const put = (address: number, value: Uint8Array): number => {
     bytes.set(value, address);
     return address;
   };
   const take = (address: number, length: number): Uint8Array => bytes.slice(address, address + length);
+  const putLimbs = (address: number, value: bigint): void => {
+    for (const [index, limb] of toLimbs(modulo(value)).entries())
+      words.setInt32(address + 4 * index, Number(limb), true);
+  };
+  const setFactors = (): void => {
+    // A number x·S becomes x·R with the factor R^2/S.
+    putLimbs(fromNumberFactor, 1n << (2n * MONTGOMERY_BITS));
+    putLimbs(fromFileFactor, 1n << (2n * MONTGOMERY_BITS - FILE_MONTGOMERY_BITS));
+  };
+  setFactors();
+  /** Numbers of elements in Montgomery form. */
+  const read = (address: number, count: number): bigint[] => {
+    call("export")(right, address, count);
+    const limbs = new Int32Array(memory.buffer, right, count * LIMBS);
+    return Array.from({ length: count }, (_, index) => {
+      return modulo(fromLimbs(limbs.subarray(index * LIMBS, (index + 1) * LIMBS)));
+    });
+  };
 
-  const createGroup = (prefix: "g1m" | "g2m", degree: 1 | 2): Group => {
-    const affine = 2 * degree * FIELD_BYTES;
-    const jacobian = 3 * degree * FIELD_BYTES;
-    const [add, addMixed, double, negate, multiply, toAffine, toJacobian] = [
-      ...["add", "addMixed", "double", "neg", "timesScalar", "toAffine", "toJacobian"],
-    ].map((name) => call(`${prefix}_${name}`)) as [
+  const createGroup = (degree: 1 | 2): Group => {
+    const field = degree * ELEMENT_BYTES;
+    const functions = ["add", "addMixed", "double", "negate", "affine", "isOnCurve", "isZero"];
+    const [add, addMixed, double, negate, affine, isOnCurve, isZero] = functions.map((name) => call(name + degree)) as [
       ...[WasmFunction, WasmFunction, WasmFunction, WasmFunction],
       ...[WasmFunction, WasmFunction, WasmFunction],
     ];
-    const [fromMontgomery, toMontgomery, zero, inCurve, isZero] = [
-      ...["fromMontgomeryAffine", "toMontgomeryAffine", "zero", "inCurveAffine", "isZero"],
-    ].map((name) => call(`${prefix}_${name}`)) as [
-      ...[WasmFunction, WasmFunction, WasmFunction, WasmFunction, WasmFunction],
-    ];
-    /** @returns the address of the point in Montgomery form, affine */
-    const putCoordinates = (coordinates: readonly bigint[]): number => {
-      for (const [index, coordinate] of coordinates.entries()) put(left + index * FIELD_BYTES, toBytes(coordinate));
-      toMontgomery(left, right);
-      return right;
+    const size = 3 * field;
+    const zero: Point = new Uint8Array(size);
+    putLimbs(right, 1n << MONTGOMERY_BITS);
+    const one = new Uint8Array(field);
+    one.set(bytes.subarray(right, right + ELEMENT_BYTES));
+    /** Writes the affine point at an address, in internal form. */
+    const putAffine = (to: number, numbers: Uint8Array, factor: number): number => {
+      call("import")(to, put(left, numbers), 2 * degree, factor);
+      return to;
     };
-    zero(result);
+    const putCoordinates = (to: number, coordinates: readonly bigint[]): number => {
+      const numbers = new Uint8Array(coordinates.length * FIELD_BYTES);
+      for (const [index, coordinate] of coordinates.entries()) numbers.set(toBytes(coordinate), index * FIELD_BYTES);
+      return putAffine(to, numbers, fromNumberFactor);
+    };
+    const isInfinity = (numbers: Uint8Array): boolean => numbers.every((byte) => byte === 0);
+    const isZeroPoint = (point: Point): boolean => isZero(put(left, point.subarray(2 * field))) === 1;
+    const toAffine = (point: Point): Uint8Array => {
+      if (isZeroPoint(point)) return new Uint8Array();
+      put(left, point);
+      // An inversion takes as long as 400 multiplications, and many points have Z = 1.
+      if (one.every((byte, index) => byte === point[2 * field + index])) return take(left, 2 * field);
+      affine(right, left);
+      return take(right, 2 * field);
+    };
+    const sumOfMultiples = (multiples: readonly Multiple[]): Point => {
+      put(result, zero);
+      for (let first = 0; first < multiples.length; first += MAX_MULTIPLES) {
+        addMultiples(multiples.slice(first, first + MAX_MULTIPLES));
+        if (first > 0) add(result, result, partial);
+        bytes.copyWithin(partial, result, result + size);
+      }
+      return take(result, size);
+    };
+    /** Sets the result to a sum. All scalars are read by the same windows, so that they share the doublings. */
+    const addMultiples = (multiples: readonly Multiple[]): void => {
+      const own = WINDOW * size;
+      for (const [index, { point }] of multiples.entries()) {
+        // Entry m - 1 of a point's table is m times the point.
+        const table = put(tables + index * own, point);
+        for (let entry = size; entry < own; entry += size) add(table + entry, table + entry - size, table);
+      }
+      put(result, zero);
+      const longest = multiples.reduce((most, { scalar }) => Math.max(most, scalar.toString(16).length), 0);
+      const digits = multiples.map(({ scalar }) => scalar.toString(16).padStart(longest, "0"));
+      for (let position = 0; position < longest; position++) {
+        if (position > 0) for (let bit = 0; bit < WINDOW_BITS; bit++) double(result, result);
+        for (const [index, text] of digits.entries()) {
+          const digit = Number.parseInt(text[position] as string, 16);
+          if (digit > 0) add(result, result, tables + index * own + (digit - 1) * size);
+        }
+      }
+    };
     return {
-      zero: take(result, jacobian),
+      zero,
       fromFile(point) {
-        toJacobian(put(left, point), result);
-        return take(result, jacobian);
+        if (isInfinity(point)) return zero.slice();
+        put(putAffine(result, point, fromFileFactor) + 2 * field, one);
+        return take(result, size);
       },
       fromCoordinates(coordinates) {
-        toJacobian(putCoordinates(coordinates), result);
-        return take(result, jacobian);
+        put(putCoordinates(result, coordinates) + 2 * field, one);
+        return take(result, size);
       },
       isOnCurve(coordinates) {
-        return inCurve(putCoordinates(coordinates)) === 1;
+        return isOnCurve(putCoordinates(result, coordinates)) === 1;
       },
       hasOrderR(coordinates) {
-        toJacobian(putCoordinates(coordinates), left);
-        multiply(left, put(right, toBytes(SCALAR_FIELD_ORDER)), FIELD_BYTES, result);
-        return isZero(result) === 1;
+        // All points of G1's curve have the order r, because the curve has r points.
+        if (degree === 1) return true;
+        put(putCoordinates(result, coordinates) + 2 * field, one);
+        return call("isInSubgroup")(result) === 1;
       },
+      toAffine,
       toCoordinates(point) {
-        toAffine(put(left, point), right);
-        fromMontgomery(right, result);
-        const raw = take(result, affine);
-        return Array.from({ length: 2 * degree }, (_, index) => {
-          return fromBytes(raw.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES));
-        });
+        const coordinates = toAffine(point);
+        if (coordinates.length === 0) return new Array<bigint>(2 * degree).fill(0n);
+        return read(put(left, coordinates), 2 * degree);
       },
       add(a, b) {
-        add(put(left, a), put(right, b), result);
-        return take(result, jacobian);
+        add(result, put(left, a), put(right, b));
+        return take(result, size);
       },
       addUp(terms) {
-        zero(result);
+        put(result, zero);
         // From the highest position down, with doublings in between.
         const sorted = terms.toSorted((one, other) => other.position - one.position);
         let position = sorted[0]?.position ?? 0;
         for (const term of sorted) {
           for (; position > term.position; position--) double(result, result);
-          addMixed(result, put(left, term.point), result);
+          if (!isInfinity(term.point)) addMixed(result, result, putAffine(right, term.point, fromFileFactor));
         }
         for (; position > 0; position--) double(result, result);
-        return take(result, jacobian);
+        return take(result, size);
       },
-      isZero(point) {
-        return isZero(put(left, point)) === 1;
-      },
+      isZero: isZeroPoint,
       negate(point) {
-        negate(put(left, point), result);
-        return take(result, jacobian);
+        negate(result, put(left, point));
+        return take(result, size);
       },
-      multiply(point, scalar) {
-        multiply(put(left, point), put(right, toBytes(scalar)), FIELD_BYTES, result);
-        return take(result, jacobian);
-      },
+      multiply: (point, scalar) => sumOfMultiples([{ point, scalar }]),
+      sumOfMultiples,
     };
   };
 
+  const [G1, G2] = [createGroup(1), createGroup(2)];
   return {
-    G1: createGroup("g1m", 1),
-    G2: createGroup("g2m", 2),
-    prepareG1(point) {
-      call("bn128_prepareG1")(put(left, point), g1);
-      return take(g1, bn128.prePSize);
-    },
+    ...{ G1, G2 },
+    prepareG1: (point) => G1.toAffine(point),
     prepareG2(point) {
-      call("bn128_prepareG2")(put(left, point), g2);
-      return take(g2, bn128.preQSize);
+      const affine = G2.toAffine(point);
+      if (affine.length === 0) return affine;
+      call("prepare")(lines, put(left, affine));
+      return take(lines, linesBytes);
     },
     millerLoop(pairs) {
-      call("ftm_one")(right);
-      for (const [first, second] of pairs) {
-        call("bn128_millerLoop")(put(g1, first), put(g2, second), left);
-        call("ftm_mul")(left, right, result);
-        bytes.copyWithin(right, result, result + TARGET_BYTES);
+      const finite = pairs.filter(([first, second]) => first.length > 0 && second.length > 0);
+      call("miller")(right, entries, entries);
+      for (let first = 0; first < finite.length; first += MAX_PAIRS) {
+        const some = finite.slice(first, first + MAX_PAIRS);
+        for (const [index, [g1, g2]] of some.entries()) {
+          const entry = put(entries + index * entryBytes, g1);
+          words.setInt32(entry + g1.length, put(lines + index * linesBytes, g2), true);
+        }
+        call("miller")(result, entries, entries + some.length * entryBytes);
+        call("multiply12")(right, right, result);
       }
-      return take(right, TARGET_BYTES);
+      return take(right, targetBytes);
     },
     finalExponentiation(value) {
-      call("bn128_finalExponentiation")(put(left, value), result);
-      return take(result, TARGET_BYTES);
+      call("finalExponentiation")(result, put(left, value));
+      const encoded = new Uint8Array(12 * FIELD_BYTES);
+      for (const [index, number] of read(result, 12).entries()) encoded.set(toBytes(number), index * FIELD_BYTES);
+      return encoded;
     },
     wipe() {
-      bytes.fill(0, left);
+      bytes.fill(0, start);
+      setFactors();
     },
   };
 }
@@ -216,11 +303,4 @@ function toBytes(value: bigint): Uint8Array {
   for (let word = 0; word < 4; word++)
     view.setBigUint64(8 * word, BigInt.asUintN(64, value >> BigInt(64 * word)), true);
   return bytes;
-}
-
-function fromBytes(bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, FIELD_BYTES);
-  let value = 0n;
-  for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(8 * word, true);
-  return value;
 }

@@ -50,7 +50,7 @@ export interface CircuitFiles {
 export interface CircuitProverOptions {
   /** Default: `fastEngine()`. */
   engine?: ProvingEngine | undefined;
-  /** Verifies each proof before returning it, in about 10 ms. Default: true. */
+  /** Verifies each proof before returning it, in a few milliseconds. Default: true. */
   selfCheck?: boolean | undefined;
 }
 

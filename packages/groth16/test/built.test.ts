@@ -8,6 +8,7 @@ import { buildToy, TOY_INPUT_JSON, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { assert } from "chai";
 import { curveCode, probeCode, scalarCode, witnessReaderCode } from "../src/fast/kernels.ts";
 import * as source from "../src/index.ts";
+import { pairingCode } from "../src/pairing/code.ts";
 import { toyFilesCode } from "./support/toy-files.ts";
 
 const dist = join(import.meta.dirname, "..", "dist");
@@ -29,6 +30,9 @@ describe("the built package", function () {
     );
     assert.deepEqual(kernelsOf(bundleOf("fast-worker.js")), []);
     for (const name of ["index.js", "fast-worker.js"]) assert.notMatch(bundleOf(name), /ModuleBuilder|FieldEmitter/);
+    const { bytes, constants } = pairingCode();
+    for (const code of [bytes, constants])
+      assert.include(bundleOf("index.js"), `fromBase64("${Buffer.from(code).toString("base64")}")`);
     for (const code of [probeCode(), witnessReaderCode()])
       assert.include(bundleOf("index.js").replaceAll(/\s+/g, " "), [...code].join(", "));
   });

@@ -103,8 +103,10 @@ export class ModuleBuilder {
     results: readonly ValueType[] = [],
   ): (...args: Code[]) => Code {
     const builder = new FunctionBuilder(params);
+    // First the body, because `write` may define functions that it calls.
+    const body = builder.body(write(builder));
     const index = this.#imports.length + this.#functions.length;
-    this.#functions.push({ name, params, results, body: builder.body(write(builder)) });
+    this.#functions.push({ name, params, results, body });
     return (...args) => [...args, 0x10, ...unsigned(index)];
   }
 

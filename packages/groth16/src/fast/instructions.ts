@@ -23,6 +23,7 @@ export const i32 = {
   shrU: binary([0x76]),
   xor: binary([0x73]),
   eq: binary([0x46]),
+  ltS: binary([0x48]),
   ltU: binary([0x49]),
   gtS: binary([0x4a]),
   geU: binary([0x4f]),
@@ -39,12 +40,20 @@ export const i64 = {
   /** An i32 without its sign. */
   extend: unary([0xad]),
   eq: binary([0x51]),
+  add: binary([0x7c]),
+  sub: binary([0x7d]),
+  mul: binary([0x7e]),
   and: binary([0x83]),
   or: binary([0x84]),
   shl: binary([0x86]),
+  shrS: binary([0x87]),
   shrU: binary([0x88]),
   load: (address: Code, offset = 0): Code => [address, 0x29, 3, ...unsigned(offset)],
+  /** A 32-bit integer in memory, with its sign. */
+  load32S: (address: Code, offset = 0): Code => [address, 0x34, 2, ...unsigned(offset)],
   store: (address: Code, value: Code, offset = 0): Code => [address, value, 0x37, 3, ...unsigned(offset)],
+  /** Stores the low half. */
+  store32: (address: Code, value: Code, offset = 0): Code => [address, value, 0x3e, 2, ...unsigned(offset)],
 };
 
 /** Two lanes of 64 bits. */
@@ -104,6 +113,9 @@ export function loop(condition: Code, ...body: Code[]): Code {
 export function when(condition: Code, ...body: Code[]): Code {
   return [condition, 0x04, 0x40, ...body, 0x0b];
 }
+
+/** Ends the function, which has no result. */
+export const leave: Code = [0x0f];
 
 /** One of two values of the same type; both are evaluated. */
 export function either(condition: Code, yes: Code, no: Code): Code {

@@ -4,10 +4,11 @@
 export const LIMBS = 5;
 /** Bits of a limb. */
 export const RADIX_BITS = 51n;
-const RADIX = 1n << RADIX_BITS;
-const MASK = RADIX - 1n;
+// Literals, because a page's bundler leaves out unused literals, but no unused products.
+const RADIX = 0x8_0000_0000_0000n;
+const MASK = 0x7_ffff_ffff_ffffn;
 /** Bits of Montgomery's R, 2^255. */
-export const MONTGOMERY_BITS = RADIX_BITS * BigInt(LIMBS);
+export const MONTGOMERY_BITS = 255n;
 
 /**
  * Splits a number into limbs, least significant first.

@@ -8,7 +8,7 @@ import type { VerificationKey } from "../proof/verification-key.ts";
 import { ELEMENT_BYTES, type FreeSignal, plusOne } from "./free-signal.ts";
 import { Table } from "./table.ts";
 
-/** 63 points per digit: 250 KiB for a point of G1, 500 KiB for one of G2. */
+/** 63 points per digit: 290 KB for a point of G1, 580 KB for one of G2. */
 const TABLE_BITS = 6;
 
 /**
@@ -72,7 +72,7 @@ export async function freeConstants(
     gamma: curve.prepareG2(G2.fromCoordinates(key.vk_gamma_2.slice(0, 2).flat().map(BigInt))),
     signal: G1.fromCoordinates((key.IC[signal.wire] as readonly string[]).slice(0, 2).map(BigInt)),
   };
-  // The pairings are not defined for infinity; a signal that occurs in its square has neither base there.
+  // With infinity, every pairing is 1, so it would show nothing; a signal that occurs in its square has neither base there.
   const isMissing = [u, v1, square].some(G1.isZero) || G2.isZero(v);
   if (isMissing || !isPairingOne(curve, [u, pairing.v], [G1.negate(square), pairing.delta])) {
     const message = `Proofs of circuit ${circuit} cannot be prepared: the key's points do not fit a signal that occurs only in its square.`;

@@ -40,8 +40,8 @@ export const freshBlinding = (): Blinding => ({ r: randomScalar(), s: randomScal
 /**
  * @param witness the witness of a true statement in which the signal is 0
  * @param pause called between the two long computations
- * @throws Groth16Error ENGINE_FAILED if a point of the state would be infinity, for which the pairings of `stateHolds` are not
- *   defined. Each contains a random blinding, so this is a fault of the engine.
+ * @throws Groth16Error ENGINE_FAILED if a point of the state would be infinity, of which the pairings of `stateHolds` would say
+ *   nothing. Each contains a random blinding, so this is a fault of the engine.
  */
 export async function prepareState(
   engine: Required<Pick<ProvingEngine, "sums">>,

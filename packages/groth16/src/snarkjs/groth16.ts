@@ -26,7 +26,7 @@ export interface Groth16Options {
   readonly onProgress?: ((stage: ProveStage) => void) | undefined;
   /** Uses no other thread. Default: false. */
   readonly singleThread?: boolean | undefined;
-  /** Verifies the proof with the key in the .zkey file before returning it, in about 10 ms. Default: true. */
+  /** Verifies the proof with the key in the .zkey file before returning it, in a few milliseconds. Default: true. */
   readonly selfCheck?: boolean | undefined;
   /** Reduces inputs outside the field modulo r, as snarkjs does, instead of refusing them. Default: false. */
   readonly reduceInputs?: boolean | undefined;
