@@ -20,7 +20,7 @@ Exit code 0: certified, 1: refuted, 2: unknown, 3: the input is not a circuit.
   -l, --library FOLDER   look for includes in this folder too; can be repeated
       --sym FILE         names of the signals of an .r1cs file
       --theorem NAME     outputs: ${MEANING.outputs} (default)
-                         wires: ${MEANING.wires}
+                         wires: ${MEANING.wires} (default, if there are no outputs)
                          strong: ${MEANING.strong}
                          source: ${MEANING.source},
                          also inputs that the file has no wire for (default, if outputs fails for that)

@@ -70,7 +70,10 @@ export type Stage = "compile" | "prove" | "check" | "search";
 
 /** What to prove, and how. */
 export interface CertifyOptions {
-  /** Default: `outputs`; or `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input. */
+  /**
+   * Default: `outputs`; `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input; or `wires`, without a
+   * search, if there are no outputs.
+   */
   readonly theorem?: Theorem | undefined;
   /** Is called at each stage; before the search, with the outcome so far. */
   readonly onStage?: ((stage: Stage, soFar?: Unknown) => void) | undefined;
@@ -92,12 +95,15 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   const basis = createBasis(r1cs, plain);
   const [problem] = basis.problems;
   if (problem !== undefined) return unknownOutcome(theorem, problem);
-  if (theorem !== "wires" && basis.plain.outputs === 0)
+  const isOutputless = theorem !== "wires" && basis.plain.outputs === 0;
+  // It says nothing about a circuit that only checks its inputs. If every wire is determined, nothing can be wrong.
+  if (isOutputless && options.theorem === undefined) theorem = "wires";
+  else if (isOutputless)
     return unknownOutcome(theorem, "the circuit has no outputs: use --theorem wires, which is about every wire");
   const claimed = claimedWires(basis, theorem);
   const openIn = ({ determined }: Proof) => claimed.filter((wire) => !determined.isDetermined(wire));
   let proof = determine(basis, [], theorem);
-  if (options.theorem === undefined && circuit.plain !== undefined && neededInputs(basis).length > 0) {
+  if (options.theorem === undefined && !isOutputless && circuit.plain !== undefined && neededInputs(basis).length > 0) {
     const other = openIn(proof).length > 0 ? determine(basis, [], "source") : proof;
     if (openIn(other).length < openIn(proof).length) [proof, theorem] = [other, "source"];
   }
@@ -107,10 +113,13 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
   const nameOf = (wire: number) => explain([wire]).name(wire);
   const what = theorem === "wires" ? "wires" : "outputs";
-  const advice = lackingInputs(basis, options.theorem, nameOf);
+  const advice = isOutputless
+    ? ", and the circuit has no outputs: --theorem wires searches for two witnesses"
+    : lackingInputs(basis, options.theorem, nameOf);
   const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
   const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
-  if (search === undefined) return soFar;
+  // A wire with two values is no mistake by itself: the inverse of IsZero has them.
+  if (search === undefined || isOutputless) return soFar;
   onStage?.("search", soFar);
   const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
   if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };

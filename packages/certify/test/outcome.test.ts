@@ -148,6 +148,23 @@ describe("verdicts about any circuit", function () {
     );
     expect(verdicts(circuit)).to.deep.equal(["unknown", "certified", "unknown"]);
   });
+
+  it("are about every wire of a circuit without outputs by default, and never refute it for one with two values", async () => {
+    const outcomeOf = async (constraints: string) =>
+      certify(
+        await compile(`pragma circom 2.0.0; template A() { signal input a; ${constraints} } component main = A();`),
+        {
+          search: () => ({ milliseconds: 60_000, steps: 1_000_000 }),
+        },
+      );
+    expect(await outcomeOf("signal b <== a * a; b * b === a;")).to.include({ verdict: "certified", theorem: "wires" });
+    // As the inverse of IsZero.
+    expect(await outcomeOf("signal c <== a * a; signal b; b <-- a; a * b === c;")).to.deep.include({
+      ...{ verdict: "unknown", theorem: "wires", open: 1 },
+      reason:
+        "1 of 3 wires are not shown to be determined, and the circuit has no outputs: --theorem wires searches for two witnesses",
+    });
+  });
 });
 
 /** Simplification replaces the input `a` by the input `b`. */
