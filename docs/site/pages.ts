@@ -104,6 +104,7 @@ export const GROUPS: readonly Group[] = [
       "docs/architecture.md",
       "docs/development.md",
       "docs/release.md",
+      "docs/licences.md",
       "CHANGELOG.md",
       "SECURITY.md",
     ],

@@ -1,7 +1,8 @@
-// Checks that every dependency's licence is compatible with GPL-3.0-or-later, this project's licence (circomlib and snarkjs
-// are GPL-3.0). It prints the dependencies that are not, and exits with 1.
+// Checks that every dependency's licence is compatible with GPL-3.0-or-later, the licence of this project's tree (circomlib and
+// snarkjs are GPL-3.0), and that packages under Apache-2.0 need nothing else. It prints what is not, and exits with 1.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { checkClosures } from "./closure.ts";
 import { isCompatible } from "./spdx.ts";
 
 /** The output of `pnpm licenses list --json`: packages by licence. */
@@ -33,5 +34,8 @@ if (import.meta.main) {
   if (count < 100) found.push(`pnpm listed only ${count} packages`);
   for (const line of found) console.error(`not known to be compatible with GPL-3.0-or-later: ${line}`);
   console.log(`${count} dependencies, ${found.length} with an incompatible licence`);
-  process.exitCode = found.length === 0 ? 0 : 1;
+  const { permissive, needed, problems } = checkClosures(join(options.cwd, "packages"));
+  for (const line of problems) console.error(line);
+  console.log(`${permissive.length} packages under Apache-2.0 need ${needed}; ${problems.length} problems`);
+  process.exitCode = found.length + problems.length === 0 ? 0 : 1;
 }

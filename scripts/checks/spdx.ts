@@ -1,30 +1,33 @@
 // Evaluates SPDX licence expressions as far as package.json files use them: identifiers, AND, OR, WITH and parentheses.
 
-/** Compatible with GPL-3.0-or-later, by the list of the Free Software Foundation (Apache-2.0 is, with version 3). */
-const COMPATIBLE = new Set([
+/** Permissive: they ask only for the licence text, and some for a notice of changes. A program with such code may have any licence. */
+const PERMISSIVE = new Set([
   "0BSD",
   "Apache-2.0",
   "Apache-2.0 WITH LLVM-exception",
   "BSD-2-Clause",
   "BSD-3-Clause",
-  // Permissive: the only condition is to include the licence text.
   "BlueOak-1.0.0",
   "CC0-1.0",
-  "GPL-3.0",
-  "GPL-3.0-only",
-  "GPL-3.0-or-later",
   "ISC",
-  "LGPL-3.0",
-  "LGPL-3.0-only",
-  "LGPL-3.0-or-later",
   "MIT",
   "MIT-0",
-  "MPL-2.0",
   "Python-2.0",
   "Unlicense",
   "WTFPL",
   "Zlib",
 ]);
+
+/** Compatible with GPL-3.0-or-later, by the list of the Free Software Foundation (Apache-2.0 is, with version 3). */
+const COMPATIBLE = new Set([
+  ...PERMISSIVE,
+  ...["GPL-3.0", "GPL-3.0-only", "GPL-3.0-or-later", "LGPL-3.0", "LGPL-3.0-only", "LGPL-3.0-or-later", "MPL-2.0"],
+]);
+
+/** @returns whether a choice of an expression's alternatives is permissive; false for an expression that cannot be parsed */
+export function isPermissive(expression: string): boolean {
+  return isOneOf(expression, PERMISSIVE);
+}
 
 /**
  * @param expression an SPDX expression, such as "(MIT OR Apache-2.0) AND ISC"
@@ -32,6 +35,10 @@ const COMPATIBLE = new Set([
  *   parsed
  */
 export function isCompatible(expression: string): boolean {
+  return isOneOf(expression, COMPATIBLE);
+}
+
+function isOneOf(expression: string, accepted: ReadonlySet<string>): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;
   const primary = (): boolean => {
@@ -41,9 +48,9 @@ export function isCompatible(expression: string): boolean {
       const inner = alternatives();
       return tokens[at++] === ")" && inner;
     }
-    if (tokens[at] !== "WITH") return COMPATIBLE.has(token);
+    if (tokens[at] !== "WITH") return accepted.has(token);
     at += 2;
-    return COMPATIBLE.has(`${token} WITH ${tokens[at - 1]}`);
+    return accepted.has(`${token} WITH ${tokens[at - 1]}`);
   };
   const conjunction = (): boolean => {
     let result = primary();

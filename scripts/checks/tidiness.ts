@@ -34,7 +34,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 /** Files written by others. */
-const FOREIGN = /^(?:LICENSE|pnpm-lock\.yaml)$/;
+const FOREIGN = /^(?:(?:packages\/[\w-]+\/)?LICENSE|pnpm-lock\.yaml)$/;
 
 /** @param path relative to the checkout, with forward slashes */
 export function problems(path: string, content: Buffer): string[] {

@@ -56,7 +56,8 @@ const PROSE: readonly RegExp[] = [
 ];
 
 /** Files that are not searched: texts of others, and the lists of what is replaced. */
-const EXEMPT = /^(?:LICENSE|pnpm-lock\.yaml|docs\/glossary\.md|scripts\/checks\/(?:test\/)?vocabulary[.\w]*)$/;
+const EXEMPT =
+  /^(?:(?:packages\/[\w-]+\/)?LICENSE|pnpm-lock\.yaml|docs\/glossary\.md|scripts\/checks\/(?:test\/)?vocabulary[.\w]*)$/;
 /** In this folder a dialect is a driver of Kysely, which calls it that. */
 const KYSELY_DIALECT = /^packages\/database\//;
 

@@ -14,7 +14,7 @@ export const registryOpenApi = (basePath: string): SwaggerOptions => ({
       title: "sotto phone registry",
       description: "Links phone numbers to wallets and their shielded addresses, signed by the wallets.",
       version: API_VERSION,
-      license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: basePath === "" ? "/" : basePath }],
     tags: [PHONE_TAG, { name: "health", description: "liveness and readiness" }],

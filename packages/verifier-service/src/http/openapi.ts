@@ -18,7 +18,7 @@ export function openApiOptions(
         description:
           "Verifies private payments, settles them on chain, pays the gas, and serves the circuits' artifacts.",
         version: API_VERSION,
-        license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
       tags: [

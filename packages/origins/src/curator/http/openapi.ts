@@ -11,7 +11,7 @@ export const curatorOpenApi = (basePath: string): SwaggerOptions => ({
       title: "sotto curator",
       description: "Publishes a set of notes that descend from accepted deposits, and takes proofs of origin.",
       version: API_VERSION,
-      license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: basePath === "" ? "/" : basePath }],
     tags: [
