@@ -3,13 +3,12 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "@sotto/command/median";
-import { createCircuitProver, encodeProof, fastEngine, parseVerificationKey } from "@sotto/groth16";
+import { groth16 as sotto } from "@sotto/groth16";
 import { stopSnarkjs } from "@sotto/keys/verifiers/stop-snarkjs";
 import { builtCircuit, builtSystem, type NamedCircuit } from "@sotto/test-circuits/built";
 import { statementOf } from "@sotto/test-circuits/statements";
-import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
-import { groth16 } from "snarkjs";
-import type { FirstProof } from "./inputs/groth16-process.ts";
+import { groth16 as snarkjs } from "snarkjs";
+import type { Proofs } from "./inputs/groth16-process.ts";
 import type { Print } from "./main.ts";
 
 export const about = "proving random systems of 2^10 to 2^18 rows and three circuits, time and memory, and snarkjs";
@@ -17,10 +16,12 @@ export const about = "proving random systems of 2^10 to 2^18 rows and three circ
 const POWERS = [10, 11, 12, 13, 14, 15, 16, 17, 18];
 const CIRCUITS: readonly NamedCircuit[] = ["membership", "mixer", "sha256"];
 const PUBLIC_SIGNALS = 4;
-/** Proofs of each engine. From this power on, fewer. */
+/** Proofs of each package. From this power on, fewer. */
 const [RUNS, LARGE_POWER, LARGE_RUNS] = [5, 16, 3];
+/** The system that is also proved without fused multiply-add. */
+const PLAIN_POWER = 14;
 
-/** The two engines' proofs of one statement. */
+/** The two packages' proofs of one statement, from the same paths. */
 interface Pair {
   readonly ours: () => Promise<unknown>;
   readonly theirs: () => Promise<unknown>;
@@ -43,10 +44,10 @@ async function times(name: string, { ours, theirs }: Pair, runs: number): Promis
   return { ours: median(found.map(({ ours }) => ours)), theirs: median(found.map(({ theirs }) => theirs)) };
 }
 
-/** The first proof of a process. */
-function firstProof(engine: "sotto" | "snarkjs", zkey: string, wtns: string): FirstProof {
+/** Proofs in a process of their own. @param later how many are measured after the first */
+function proofs(engine: "sotto" | "plain" | "snarkjs", zkey: string, wtns: string, later = 0): Proofs {
   const script = join(import.meta.dirname, "inputs", "groth16-process.ts");
-  return JSON.parse(execFileSync(process.execPath, [script, engine, zkey, wtns], { encoding: "utf8" }));
+  return JSON.parse(execFileSync(process.execPath, [script, engine, zkey, wtns, String(later)], { encoding: "utf8" }));
 }
 
 export async function run(print: Print): Promise<void> {
@@ -61,19 +62,18 @@ export async function run(print: Print): Promise<void> {
   try {
     for (const power of POWERS) {
       const constraints = 2 ** power - PUBLIC_SIGNALS - 1;
-      const { zkey, vkey, wtns } = await builtSystem({
-        ...{ seed: "bench", constraints, publicSignals: PUBLIC_SIGNALS },
-      });
+      const { zkey, vkey, wtns } = await builtSystem({ seed: "bench", constraints, publicSignals: PUBLIC_SIGNALS });
       const name = `p${power}`;
-      const [file, witness] = [readFileSync(zkey), readFileSync(wtns).subarray(76)];
+      const { proof, publicSignals } = await sotto.prove(zkey, wtns);
       const key = JSON.parse(readFileSync(vkey, "utf8"));
-      const engine = fastEngine();
-      const signals = await groth16.prove(zkey, wtns).then(({ publicSignals }) => publicSignals);
-      const proof = snarkjsProof(encodeProof(await engine.prove(file, witness)));
-      if (!(await groth16.verify(key, signals, proof as never))) throw new Error(`a proof of ${name} is not valid`);
-      const pair = { ours: () => engine.prove(file, witness), theirs: () => groth16.prove(zkey, wtns) };
+      if (!(await snarkjs.verify(key, publicSignals, proof))) throw new Error(`a proof of ${name} is not valid`);
+      const pair = { ours: () => sotto.prove(zkey, wtns), theirs: () => snarkjs.prove(zkey, wtns) };
       await compare(name, pair, power < LARGE_POWER ? RUNS : LARGE_RUNS);
-      const [ours, theirs] = [firstProof("sotto", zkey, wtns), firstProof("snarkjs", zkey, wtns)];
+      if (power === PLAIN_POWER) {
+        const [fused, plain] = [proofs("sotto", zkey, wtns, RUNS), proofs("plain", zkey, wtns, RUNS)];
+        print("groth16.plain.ratio", median(plain.later) / median(fused.later), "times");
+      }
+      const [ours, theirs] = [proofs("sotto", zkey, wtns), proofs("snarkjs", zkey, wtns)];
       print(`groth16.${name}.first.ratio`, theirs.wall / ours.wall, "times");
       print(`groth16.${name}.memory.mb`, ours.peak / 1e6, "MB");
       print(`groth16.${name}.snarkjs.memory.mb`, theirs.peak / 1e6, "MB");
@@ -81,17 +81,13 @@ export async function run(print: Print): Promise<void> {
       memories.push(ours.peak / theirs.peak);
     }
     for (const name of CIRCUITS) {
-      const { wasm, zkey, vkey } = await builtCircuit(name);
+      const { wasm, zkey } = await builtCircuit(name);
       const { input } = await statementOf(name);
-      const prover = createCircuitProver({
-        name,
-        wasm: async () => readFileSync(wasm),
-        zkey: async () => readFileSync(zkey),
-        verificationKey: async () => parseVerificationKey(readFileSync(vkey, "utf8")),
-      });
-      const pair = { ours: () => prover.prove(input), theirs: () => groth16.fullProve(input as never, wasm, zkey) };
+      const pair = {
+        ours: () => sotto.fullProve(input, wasm, zkey),
+        theirs: () => snarkjs.fullProve(input as never, wasm, zkey),
+      };
       await compare(name, pair, RUNS);
-      prover.close();
     }
   } finally {
     await stopSnarkjs();

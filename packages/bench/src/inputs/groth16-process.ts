@@ -1,13 +1,17 @@
-// A process of `pnpm bench groth16`: makes one proof and prints the time and the largest memory of the process, as JSON.
-// Arguments: `sotto` or `snarkjs`, and the files of a random system: its proving key, its witness as a .wtns file.
+// A process of `pnpm bench groth16`: makes proofs, and prints their times, and the largest memory of the process after the first,
+// as JSON.
+// Arguments: `sotto`, `plain` (sotto without relaxed SIMD, so without fused multiply-add) or `snarkjs`; the files of a random
+// system: its proving key, its witness as a .wtns file; and the number of later proofs.
 import { existsSync, readFileSync } from "node:fs";
 
-/** What the first proof of a process takes. */
-export interface FirstProof {
-  /** Milliseconds from the start of the process. */
+/** What the proofs of a process take. */
+export interface Proofs {
+  /** The first: milliseconds from the start of the process. */
   readonly wall: number;
-  /** The most memory that the process had at any time, bytes. */
+  /** The most memory that the process had until then, bytes. */
   readonly peak: number;
+  /** Each later one, ms. */
+  readonly later: readonly number[];
 }
 
 /** resourceUsage().maxRSS is no less than what the parent had when it started this process, so Linux's own count is read. */
@@ -16,8 +20,21 @@ function peak(): number {
   return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? process.resourceUsage().maxRSS);
 }
 
-const [engine = "", zkey = "", wtns = ""] = process.argv.slice(2);
+const [engine = "", zkey = "", wtns = "", count = ""] = process.argv.slice(2);
+if (engine === "plain") {
+  const { validate } = WebAssembly;
+  // f64x2.relaxed_madd is fd 87 02.
+  WebAssembly.validate = (bytes) =>
+    !Buffer.from(bytes as Uint8Array).includes(Buffer.from("fd8702", "hex")) && validate(bytes);
+}
 const { groth16 } = engine === "snarkjs" ? await import("snarkjs") : await import("@sotto/groth16");
 await groth16.prove(zkey, wtns);
-const first: FirstProof = { wall: performance.now(), peak: peak() };
-process.stdout.write(JSON.stringify(first), () => process.exit(0));
+const first = { wall: performance.now(), peak: peak() };
+const later: number[] = [];
+while (later.length < Number(count)) {
+  const start = performance.now();
+  await groth16.prove(zkey, wtns);
+  later.push(performance.now() - start);
+}
+const proofs: Proofs = { ...first, later };
+process.stdout.write(JSON.stringify(proofs), () => process.exit(0));

@@ -1,6 +1,6 @@
 /**
  * The fast engine makes the same proofs as snarkjs from the same files, with its own kernels (src/fast). It needs
- * WebAssembly's SIMD. With relaxed SIMD and a machine that fuses multiply-add, it is several times as fast as without.
+ * WebAssembly's SIMD. With relaxed SIMD and a machine that fuses multiply-add, it is about twice as fast as without.
  */
 
 import { type Curve, type Group, sharedCurve } from "../curve.ts";

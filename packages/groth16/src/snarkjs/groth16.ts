@@ -310,8 +310,8 @@ async function verify(
 }
 
 /**
- * Verifies many proofs of one circuit together. If all are valid, 16 proofs take about half the time of one by one; if not, at most 1.5
- * times. snarkjs has no such function.
+ * Verifies many proofs of one circuit together. If all are valid, 16 proofs take about half the time of one by one; if not, at
+ * most 1.5 times. snarkjs has no such function.
  * @returns for each proof whether it is valid; a wrong proof counts as valid with a probability below 2^-100
  * @throws Groth16Error VERIFICATION_KEY_INVALID
  */
