@@ -1,7 +1,7 @@
 /** Another thread. The worker stores its share of each key and answers requests one at a time. */
 
 import type { Reply, Request } from "./engine/second-thread.ts";
-import { shareOf } from "./engine/share.ts";
+import { isShared, shareOf } from "./engine/share.ts";
 import { type PartialSums, sumParts } from "./fast/prove.ts";
 import { type ProvingKey, prepareKey } from "./fast/proving-key.ts";
 import { parseZkey } from "./fast/zkey.ts";
@@ -42,7 +42,8 @@ async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }
     if (prepared === undefined) throw new Error("this key was not prepared");
     return { partialSums: [...sumParts(prepared, witness, parts, shareOf(claims))] };
   } finally {
-    witness.fill(0);
+    // Another worker may still read shared memory, which the thread that asked wipes.
+    if (!isShared(witness)) witness.fill(0);
   }
 }
 

@@ -305,7 +305,7 @@ ${toyFilesCode(build)}
       postMessage.call(this, message);
     };
     try {
-      for (const zkey of [shared, new Uint8Array(key)]) await prepareRemotely(zkey, ["h"]).ready;
+      for (const zkey of [shared, new Uint8Array(key)]) await fastEngine().warm?.(zkey);
     } finally {
       Worker.prototype.postMessage = postMessage;
     }

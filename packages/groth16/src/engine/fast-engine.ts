@@ -16,7 +16,7 @@ import { BASE_FIELD_ORDER } from "../proof/orders.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { hasPageWorkers, hasSecondThread, prepareRemotely, type RemoteKey, startThreads } from "./second-thread.ts";
-import { type Claims, claimsOfTwo, shareOf } from "./share.ts";
+import { type Claims, claimsOfTwo, copyForThreads, forThreads, shareOf } from "./share.ts";
 
 /**
  * The parts of this thread and of the second one. b2, whose additions cost more, belongs to both: each sums the windows that
@@ -83,31 +83,37 @@ export function fastEngine({ singleThread = false, pageWorkers = false }: FastOp
       const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
       throw groth16Error("ENGINE_FAILED", message, { found: witness.byteLength, expected });
     }
-    // Start the other threads first, so that all work at the same time. Alone, there may be no SharedArrayBuffer.
+    // One copy for all. Alone, there may be no SharedArrayBuffer.
+    const shared = there.length === 0 ? witness : copyForThreads(witness);
     const claims = there.length === 0 ? [] : claimsOfTwo();
-    const asked = there.map((remote, index) => remote.sum(witness, parts, claims[index] as Claims));
+    // Start the other threads first, so that all work at the same time.
+    const asked = there.map((remote, index) => remote.sum(shared, parts, claims[index] as Claims));
     // If this thread or another one fails first, a failure must not be an unhandled rejection.
     for (const answer of asked) answer.catch(() => undefined);
-    const [key, curve] = await Promise.all([here(), sharedCurve()]);
-    const sums: Sums[] = [];
-    if (key !== undefined) {
-      // This thread adds up the sums in G1 before it takes windows of b2. Meanwhile the other thread takes more of those.
-      const share = claims[1] === undefined ? undefined : shareOf(claims[1]);
-      try {
-        for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
-      } catch (error) {
-        throw withCode(zkey, error);
-      }
-    }
     try {
-      for (const other of (await Promise.all(asked)).flat()) sums.push(addUp(curve, other));
-    } catch (error) {
-      if ((await readyKeyOf(file)).there.length === 0) return sumsOf(file, witness, parts);
-      keys.delete(file);
-      const reason = error instanceof Error ? error.message : String(error);
-      throw groth16Error("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
+      const [key, curve] = await Promise.all([here(), sharedCurve()]);
+      const sums: Sums[] = [];
+      if (key !== undefined) {
+        // This thread adds up the sums in G1 before it takes windows of b2. Meanwhile the other thread takes more of those.
+        const share = claims[1] === undefined ? undefined : shareOf(claims[1]);
+        try {
+          for (const own of sumParts(key, witness, parts, share)) sums.push(addUp(curve, own));
+        } catch (error) {
+          throw withCode(zkey, error);
+        }
+      }
+      try {
+        for (const other of (await Promise.all(asked)).flat()) sums.push(addUp(curve, other));
+      } catch (error) {
+        if ((await readyKeyOf(file)).there.length === 0) return sumsOf(file, witness, parts);
+        keys.delete(file);
+        const reason = error instanceof Error ? error.message : String(error);
+        throw groth16Error("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
+      }
+      return [zkey, curve, mergeSums(curve, sums)];
+    } finally {
+      if (shared !== witness) shared.fill(0);
     }
-    return [zkey, curve, mergeSums(curve, sums)];
   };
   return {
     name: "sotto-fast",
@@ -199,7 +205,9 @@ function assertHeaderPoints({ alpha1, beta1, delta1, beta2, delta2 }: Zkey, { G1
 function tryRemotely(file: Uint8Array, others: Others): RemoteKey[] {
   try {
     const shares = [THERE, HERE].slice(0, others);
-    const there = shares.map((parts, index) => prepareRemotely(file, parts, index as 0 | 1));
+    if (shares.length === 0) return [];
+    const shared = forThreads(file);
+    const there = shares.map((parts, index) => prepareRemotely(shared, parts, index as 0 | 1));
     // Callers that await `ready` get the error.
     for (const { ready } of there) ready.catch(() => undefined);
     return there;

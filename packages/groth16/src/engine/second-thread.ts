@@ -6,7 +6,7 @@
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import { type Claims, hasSharedMemory } from "./share.ts";
+import type { Claims } from "./share.ts";
 
 export type Request =
   | {
@@ -73,17 +73,25 @@ export function hasSecondThread(): boolean {
   return (nodeProcess()?.getBuiltinModule?.("node:os")?.availableParallelism() ?? 1) > 1;
 }
 
+/** Whether a worker of this page ended before it replied, as all do if the page's policy forbids them. */
+let pageWorkersFail = false;
+
+const isPage = (): boolean => nodeProcess()?.getBuiltinModule === undefined;
+
 /** Whether this is a page, or a worker of one, that can start workers. */
 export function hasPageWorkers(): boolean {
-  return nodeProcess()?.getBuiltinModule === undefined && typeof (globalThis as WithPage).Worker === "function";
+  return isPage() && typeof (globalThis as WithPage).Worker === "function" && !pageWorkersFail;
 }
+
+/** Of the workers' code. */
+let pageUrl: string | undefined;
 
 /** Starts a worker of a page from the text of its code, which needs no file of its own beside a bundle. */
 async function startPageWorker(): Promise<PageWorker> {
   const { workerSource } = await import("../worker-source.ts");
-  const url = URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
+  pageUrl ??= URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }));
   const { Worker } = globalThis as unknown as Required<WithPage>;
-  return new (Worker as new (url: string) => PageWorker)(url);
+  return new (Worker as new (url: string) => PageWorker)(pageUrl);
 }
 
 function startNodeWorker(Worker: WorkerClass): NodeWorker {
@@ -109,6 +117,7 @@ class Thread {
   readonly #keepAlive: (isWorking: boolean) => void;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
+  #hasReplied = false;
   #failure: Error | undefined;
 
   constructor(worker: NodeWorker | Promise<PageWorker>) {
@@ -140,6 +149,7 @@ class Thread {
   }
 
   #settle(reply: Reply): void {
+    this.#hasReplied = true;
     const pending = this.#take(reply.id);
     if (reply.error === undefined) pending?.resolve(reply);
     else pending?.reject(new Error(reply.error));
@@ -170,6 +180,7 @@ class Thread {
   #end(error: Error): void {
     const index = threads.indexOf(this);
     if (index >= 0) threads[index] = undefined;
+    if (!this.#hasReplied && isPage()) pageWorkersFail = true;
     this.#failure ??= error;
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
@@ -193,6 +204,7 @@ export interface RemoteKey {
   readonly hasEnded: boolean;
   /**
    * Asked before the key is ready, it waits.
+   * @param witness unchanged until the sums are there; the thread wipes its copy, but no shared memory
    * @param parts only these parts
    * @param claims the windows of b2 that either thread has taken
    */
@@ -223,43 +235,25 @@ function currentThread(index: 0 | 1): Thread {
 }
 
 /**
- * Begins to prepare these parts of a key on another thread.
+ * Begins to prepare these parts of a key on another thread, which gets a copy of the key unless it is in shared memory.
  * @param index which one; default: the first
  * @throws Error if the runtime has no worker threads
  */
 export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[], index: 0 | 1 = 0): RemoteKey {
   const [home, key] = [currentThread(index), nextKey++];
-  const file = isShared(zkey) || !hasSharedMemory() ? zkey : shareBytes(zkey);
   const programs = compilePrograms();
   const remote: RemoteKey = {
-    ready: programs
-      .then((programs) => home.ask({ prepare: { key, zkey: file, parts, programs } }))
-      .then(() => undefined),
+    ready: programs.then((programs) => home.ask({ prepare: { key, zkey, parts, programs } })).then(() => undefined),
     get hasEnded() {
       return home.hasEnded;
     },
     async sum(witness, parts, claims) {
-      const copy = hasSharedMemory() ? shareBytes(witness) : witness.slice();
-      try {
-        await programs;
-        const { partialSums } = await home.ask({ sum: { key, witness: copy, parts, claims } });
-        if (partialSums === undefined) throw new Error("the worker returned no partialSums");
-        return partialSums;
-      } finally {
-        copy.fill(0);
-      }
+      await programs;
+      const { partialSums } = await home.ask({ sum: { key, witness, parts, claims } });
+      if (partialSums === undefined) throw new Error("the worker returned no partialSums");
+      return partialSums;
     },
   };
   dropped.register(remote, { home, key });
   return remote;
-}
-
-const isShared = ({ buffer }: Uint8Array): boolean =>
-  Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
-
-/** A copy in memory of both threads: a message with other memory is copied twice, and one copy cannot be wiped. */
-function shareBytes(bytes: Uint8Array): Uint8Array {
-  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-  shared.set(bytes);
-  return shared;
 }

@@ -1,4 +1,4 @@
-/** Shares a multi-scalar multiplication between two threads, so that neither waits long for the other. */
+/** What threads share: a multi-scalar multiplication, so that neither waits long for the other, and bytes. */
 import type { Share } from "../fast/msm.ts";
 
 /** Windows of a group. With few, the thread that ends first does not wait long; with more, a batch of additions is larger. */
@@ -15,6 +15,25 @@ export function hasSharedMemory(): boolean {
   const { crossOriginIsolated } = globalThis as { readonly crossOriginIsolated?: boolean | undefined };
   return typeof SharedArrayBuffer === "function" && crossOriginIsolated !== false;
 }
+
+/**
+ * Bytes for other threads: in memory of all, if threads can share memory, because a message with other memory is copied twice for
+ * each thread, and one copy cannot be wiped.
+ */
+export function forThreads(bytes: Uint8Array): Uint8Array {
+  return isShared(bytes) || !hasSharedMemory() ? bytes : copyForThreads(bytes);
+}
+
+/** A copy of bytes for other threads, which the caller wipes. */
+export function copyForThreads(bytes: Uint8Array): Uint8Array {
+  if (!hasSharedMemory()) return bytes.slice();
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  copy.set(bytes);
+  return copy;
+}
+
+export const isShared = ({ buffer }: Uint8Array): boolean =>
+  Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
 
 export function newClaimedGroups(): ClaimedGroups {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
