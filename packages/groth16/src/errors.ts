@@ -44,6 +44,10 @@ export function groth16Error(
   return new Groth16Error(code, message, details, cause === undefined ? undefined : { cause });
 }
 
+/** The circuit in a message, after a space. Nothing if it has no name, as for snarkjs's functions. */
+export const ofCircuit = (name: string, preposition: "of" | "for" = "of"): string =>
+  name === "" ? "" : ` ${preposition} circuit ${name}`;
+
 const aborted = ({ reason }: AbortSignal): Groth16Error =>
   groth16Error("ABORTED", "The caller aborted the operation.", {}, reason);
 

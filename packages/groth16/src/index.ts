@@ -29,6 +29,7 @@ export {
   groth16,
   type Logger,
   type PreparedGroth16,
+  type PrepareGroth16Options,
   type ProverOptions,
 } from "./snarkjs/groth16.ts";
 export type { Groth16Proof, PublicSignals } from "./snarkjs/proof-json.ts";

@@ -1,8 +1,11 @@
 import type { ProvingEngine } from "./engine/engine.ts";
 import { fastEngine } from "./engine/fast-engine.ts";
-import { groth16Error, throwIfAborted, unlessAborted } from "./errors.ts";
+import { groth16Error, ofCircuit, throwIfAborted, unlessAborted } from "./errors.ts";
+import { SCALAR_BYTES } from "./fast/layout.ts";
+import type { Witness } from "./fast/parts.ts";
+import { parseZkey } from "./fast/zkey.ts";
 import { type FreeConstants, freeConstants } from "./prepared/constants.ts";
-import { COMPARED_VALUE, ELEMENT_BYTES, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
+import { COMPARED_VALUE, elementAt, findFreeSignal } from "./prepared/free-signal.ts";
 import { createPreparedProof, MAX_PREPARED_MS, type PreparedProof, type Proof } from "./prepared/prepared-proof.ts";
 import { prepareState, stateHolds, wipeState } from "./prepared/state.ts";
 import { encodeProof } from "./proof/decode.ts";
@@ -59,8 +62,8 @@ export interface CircuitProver {
   /**
    * Computes the witness, proves, and verifies the new proof.
    * @param input every input signal of the circuit, public and private
-   * @throws Groth16Error INPUT_INVALID, WITNESS_REFUSED, WITNESS_GENERATOR_INVALID, PROVING_KEY_INVALID, ENGINE_FAILED,
-   *   PROOF_SELF_CHECK_FAILED, ABORTED; and what reading the files throws
+   * @throws Groth16Error INPUT_INVALID, WITNESS_REFUSED, WITNESS_GENERATOR_INVALID, PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE,
+   *   ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED, ABORTED; and what reading the files throws
    */
   prove(input: CircuitInput, options?: ProveOptions): Promise<Proof>;
   /**
@@ -156,7 +159,7 @@ export function createCircuitProver(
         try {
           await begin("check");
           if (!(await stateHolds(own, key, state, signals))) {
-            const message = `The proof just prepared for circuit ${name} would not verify, so it is not kept.`;
+            const message = `The proof just prepared${ofCircuit(name, "for")} would not verify, so it is not kept.`;
             throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { circuit: name, engine: engine.name });
           }
           await begin("done");
@@ -187,24 +190,12 @@ export function createCircuitProver(
         const zkey = await unlessAborted(Promise.race([reading, computing.then(() => reading)]), signal);
         begin("witness");
         const witness = await computing;
-        begin("proof");
-        // If preparing the key has failed, `prove` tries again and throws.
-        const proving = engine.prove(zkey, witness);
-        proving.catch(() => undefined);
-        // While this thread prepares to check the proof, the engine's second thread already works.
-        const key = await verificationKey.get();
-        if (selfCheck) await engine.prepareVerification?.(key);
-        const points = await proving;
-        const signals = publicSignalsOf(witness, key.nPublic);
-        if (selfCheck) {
-          begin("check");
-          if (!(await engine.verify(key, points, signals))) {
-            const message = `The proof just made for circuit ${name} does not verify, so it is not returned.`;
-            throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { circuit: name, engine: engine.name });
-          }
-        }
-        begin("done");
-        return { proof: encodeProof(points), publicSignals: signals.map(String) };
+        return await provenWitness(
+          { name, engine, selfCheck, verificationKey: verificationKey.get },
+          zkey,
+          witness,
+          begin,
+        );
       } finally {
         isOver = true;
         computing.then((witness) => witness.fill(0)).catch(() => undefined);
@@ -256,9 +247,53 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   throwIfAborted(signal);
 }
 
+/** What proves a witness. */
+interface WitnessProver {
+  /** The circuit's, for messages. */
+  readonly name: string;
+  readonly engine: ProvingEngine;
+  readonly selfCheck: boolean;
+  /** Asked for only with `selfCheck`. */
+  verificationKey(): Promise<VerificationKey>;
+}
+
+/**
+ * Proves a witness, and verifies the proof.
+ * @param witness as long as the proving key says
+ * @param begin called at the start of each stage; what it throws ends the proof
+ * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED
+ */
+export async function provenWitness(
+  { name, engine, selfCheck, verificationKey }: WitnessProver,
+  zkey: Uint8Array,
+  witness: Witness,
+  begin: (stage: ProveStage) => void,
+): Promise<Proof> {
+  begin("proof");
+  // If preparing the key has failed, `prove` tries again and throws.
+  const proving = engine.prove(zkey, witness);
+  proving.catch(() => undefined);
+  // While this thread prepares to check the proof, the engine's second thread already works.
+  const key = selfCheck ? await verificationKey() : undefined;
+  if (key !== undefined) await engine.prepareVerification?.(key);
+  const points = await proving;
+  const signals = publicSignalsOf(witness, key?.nPublic ?? parseZkey(zkey).publicSignals);
+  if (key !== undefined) {
+    begin("check");
+    if (!(await engine.verify(key, points, signals))) {
+      const message =
+        `The proof just made${ofCircuit(name, "for")} does not verify, so it is not returned: the files belong to different ` +
+        "circuits, or the witness does not satisfy the circuit.";
+      throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { circuit: name, engine: engine.name });
+    }
+  }
+  begin("done");
+  return { proof: encodeProof(points), publicSignals: signals.map(String) };
+}
+
 /** Reads elements 1 to `count` of the witness. @throws Groth16Error PROOF_SELF_CHECK_FAILED if it has fewer */
-export function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
-  const elements = witness.byteLength / ELEMENT_BYTES;
+function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
+  const elements = witness.byteLength / SCALAR_BYTES;
   if (count >= elements) {
     const message = `The verification key is of another circuit: it has ${count} public signals, but the witness ${elements} elements.`;
     throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { expected: count, found: elements });

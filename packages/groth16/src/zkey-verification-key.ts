@@ -1,6 +1,7 @@
 /** The verification key that a proving key contains. */
 import { sharedCurve } from "./curve.ts";
-import { invalidKey, parseZkey, verificationPoints } from "./fast/zkey.ts";
+import type { Groth16Error } from "./errors.ts";
+import { invalidKey, parseZkey } from "./fast/zkey.ts";
 import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 
 /**
@@ -8,8 +9,7 @@ import { parseVerificationKey, type VerificationKey } from "./proof/verification
  * @throws Groth16Error PROVING_KEY_INVALID
  */
 export async function verificationKeyOf(file: Uint8Array): Promise<VerificationKey> {
-  const { alpha1, beta2, delta2, publicSignals } = parseZkey(file);
-  const { gamma2, ic } = verificationPoints(file, publicSignals);
+  const { alpha1, beta2, gamma2, delta2, publicSignals, ic } = parseZkey(file);
   const { G1, G2 } = await sharedCurve();
   const g1 = (bytes: Uint8Array) => [...G1.toCoordinates(G1.fromFile(bytes)).map(String), "1"];
   const g2 = (bytes: Uint8Array) => {
@@ -24,11 +24,10 @@ export async function verificationKeyOf(file: Uint8Array): Promise<VerificationK
     return parseVerificationKey({
       ...{ protocol: "groth16", curve: "bn128", nPublic: publicSignals },
       ...{ vk_alpha_1: g1(alpha1), vk_beta_2: g2(beta2), vk_gamma_2: g2(gamma2), vk_delta_2: g2(delta2) },
-      IC: ic.map(g1),
+      IC: ic().map(g1),
     });
   } catch (error) {
-    throw invalidKey(
-      `the verification key in it is not valid: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const { reason } = (error as Groth16Error).details;
+    throw invalidKey(`the verification key in it is not valid: ${reason}`);
   }
 }

@@ -9,6 +9,7 @@ import { buildToy, TOY_INPUT, TOY_INPUT_JSON, TOY_SIGNALS } from "@sotto/test-ki
 import { assert } from "chai";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
 import { newClaimedGroups } from "../src/engine/share.ts";
+import { Kernel } from "../src/fast/kernel.ts";
 import { curveCode, scalarCode } from "../src/fast/kernels.ts";
 import { compile, compilePrograms } from "../src/fast/programs.ts";
 import { sumParts } from "../src/fast/prove.ts";
@@ -20,6 +21,7 @@ import {
   createCircuitVerifier,
   encodeProof,
   fastEngine,
+  type Groth16Error,
   type ProvingEngine,
   parseVerificationKey,
 } from "../src/index.ts";
@@ -177,6 +179,55 @@ describe("engines", function () {
       assert.deepEqual(run(entry, withoutRelaxed), { found: [true, true], refused: true });
       const unsupported = ["ENGINE_UNSUPPORTED", "ENGINE_UNSUPPORTED"];
       assert.deepEqual(run(entry, "() => { refused++; return false; }"), { found: unsupported, refused: true });
+    }
+  });
+
+  it("compile their kernels again after that failed", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const script = `
+      const { Module } = WebAssembly;
+      const { createCircuitProver, parseVerificationKey } = await import(${JSON.stringify(entry)});${toyFilesCode(build)}
+      const prover = createCircuitProver(files);
+      const prove = () => prover.prove(${TOY_INPUT_JSON}).then(({ publicSignals }) => publicSignals, String);
+      const found = [];
+      // The kernels fail, and then also the small module that asks for fused multiply-add.
+      for (const limit of [4096, 0]) {
+        WebAssembly.Module = class {
+          constructor(bytes) {
+            if (bytes.byteLength > limit) throw new Error("no memory for code");
+            return new Module(bytes);
+          }
+        };
+        found.push(await prove());
+      }
+      WebAssembly.Module = Module;
+      console.log(JSON.stringify([...found, await prove()]));`;
+    const args = ["--input-type=module", "--no-warnings", "-e", script];
+    const output = execFileSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+    assert.deepEqual(JSON.parse(output), ["Error: no memory for code", "Error: no memory for code", TOY_SIGNALS]);
+  });
+
+  it("report only a lack of memory as a circuit that is too large", async () => {
+    const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
+    const witness = new Uint8Array(32 * parseZkey(zkey).variables);
+    const engine = fastEngine({ singleThread: true });
+    await engine.warm?.(zkey);
+    const failure = () => engine.prove(zkey, witness).catch((error: unknown) => error);
+    const { allocate, call } = Kernel.prototype;
+    try {
+      Kernel.prototype.allocate = function (this: Kernel) {
+        return allocate.call(this, 2 ** 31);
+      };
+      assert.equal(((await failure()) as Groth16Error).code, "CIRCUIT_TOO_LARGE");
+      Kernel.prototype.allocate = allocate;
+      Kernel.prototype.call = function endless(this: Kernel, ...args): number {
+        return 1 + endless.call(this, ...args);
+      };
+      const error = await failure();
+      assert.instanceOf(error, RangeError, "the stack is full");
+      assert.notProperty(error, "code");
+    } finally {
+      Object.assign(Kernel.prototype, { allocate, call });
     }
   });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expectRejected } from "@sotto/test-kit/rejection";
+import { expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_INPUT_JSON, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
@@ -142,7 +142,7 @@ describe("groth16 with snarkjs's API", function () {
     assert.isFalse(await groth16.verify(vkey, publicSignals, proof), "snarkjs returns such a proof");
   });
 
-  it("takes inputs in every spelling that snarkjs takes, and reduces them only if asked to", async () => {
+  it("takes numbers, bigints, booleans, decimal and hexadecimal texts as inputs, and reduces them only if asked to", async () => {
     const minus = r - 1n;
     for (const label of [42, 42n, "42", "0x2a", "0X2A", "042", String(42n - r)]) {
       const { publicSignals } = await groth16.fullProve({ ...TOY_INPUT, label }, wasm, zkey);
@@ -237,6 +237,48 @@ describe("groth16 with snarkjs's API", function () {
     await expectRejected("VERIFICATION_KEY_INVALID", () => groth16.verify(own, made.publicSignals, made.proof));
   });
 
+  it("parses the text of a key once, and refuses a key with a cycle by code", async () => {
+    const text = JSON.stringify(vkey, null, 1);
+    const { parse } = JSON;
+    let parsed = 0;
+    JSON.parse = (...args) => {
+      parsed++;
+      return parse(...args);
+    };
+    try {
+      for (let round = 0; round < 2; round++) assert.isTrue(await groth16.verify(text, made.publicSignals, made.proof));
+    } finally {
+      JSON.parse = parse;
+    }
+    assert.equal(parsed, 1);
+    const cyclic: Record<string, unknown> = structuredClone(vkey);
+    cyclic["self"] = cyclic;
+    assert.isTrue(await groth16.verify(cyclic, made.publicSignals, made.proof), "other properties are not used");
+    cyclic["IC"] = [cyclic, cyclic, cyclic];
+    await expectRejected("VERIFICATION_KEY_INVALID", () => groth16.verify(cyclic, made.publicSignals, made.proof));
+  });
+
+  it("names no circuit in its errors, because it knows no name", async () => {
+    const unchecked = new Uint8Array(readFileSync(zkey));
+    parseZkey(unchecked).gamma2.fill(0);
+    const prepared = await groth16.prepare(TOY_INPUT, "label", wasm, zkey);
+    prepared.discard();
+    for (const [run, expected] of [
+      [() => groth16.fullProve({ ...TOY_INPUT, label: "x" }, wasm, zkey), /^Input label: /],
+      [() => groth16.fullProve({ ...TOY_INPUT, product: 211 }, wasm, zkey), /^The inputs do not satisfy the circuit: /],
+      [() => groth16.fullProve(TOY_INPUT, new Uint8Array(8), zkey), /^The witness generator is not usable: /],
+      [() => prepared.finish(43n), /^This prepared proof was finished, /],
+      [() => groth16.verify({}, [], made.proof), /^The verification key is not valid: `protocol` /],
+      [
+        () => groth16.fullProve(TOY_INPUT, wasm, unchecked),
+        /^The proving key is not usable: the verification key in it is not valid: [^:]+\.$/,
+      ],
+    ] as const) {
+      const error = await rejection(run());
+      assert.match(error.message, expected);
+    }
+  });
+
   it("verifies batches like single proofs", async () => {
     const { proof, publicSignals } = made;
     const good = { proof, publicSignals };
@@ -322,6 +364,8 @@ describe("groth16 with snarkjs's API", function () {
     assert.isTrue(await groth16.verify(vkey, publicSignals, proof));
     await expectRejected("PREPARED_PROOF_GONE", () => prepared.finish(44n));
     await expectRejected("INPUT_INVALID", () => groth16.prepare(TOY_INPUT, "label", wasm, zkey, { idleMs: 0 }));
+    // @ts-expect-error: a prepared proof is always checked
+    (await groth16.prepare(TOY_INPUT, "label", wasm, zkey, { selfCheck: false })).discard();
     const discarded = await groth16.prepare(TOY_INPUT, "label", wasm, zkey, { idleMs: 1000 });
     discarded.discard();
     await expectRejected("PREPARED_PROOF_GONE", () => discarded.finish(44n));

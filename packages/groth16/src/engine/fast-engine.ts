@@ -6,6 +6,7 @@
 import { type Curve, type Group, sharedCurve } from "../curve.ts";
 import { groth16Error } from "../errors.ts";
 import { areCanonical } from "../fast/canonical.ts";
+import { KernelMemoryError } from "../fast/kernel.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Part, Sums, Witness } from "../fast/parts.ts";
 import { compilePrograms } from "../fast/programs.ts";
@@ -182,7 +183,7 @@ async function prepareHere(zkey: Zkey, others: number): Promise<ProvingKey | und
 
 /** The error of a kernel that would need more memory than there is, with a code; any other as it is. */
 function withCode({ domainSize }: Zkey, error: unknown): unknown {
-  if (!(error instanceof RangeError)) return error;
+  if (!(error instanceof KernelMemoryError)) return error;
   const message = `The circuit is too large for the engine: ${error.message}.`;
   return groth16Error("CIRCUIT_TOO_LARGE", message, { domainSize }, error);
 }

@@ -31,6 +31,9 @@ export function compileCode({ modulus, bytes, constants }: KernelCode): Program 
   return { modulus, module: new WebAssembly.Module(bytes), constants };
 }
 
+/** A kernel needs more memory than there is, or than it can address. */
+export class KernelMemoryError extends RangeError {}
+
 /** An instance of a program, with a memory of its own and an allocator for it. */
 export class Kernel {
   /** Order of the field. */
@@ -76,17 +79,25 @@ export class Kernel {
 
   /**
    * Returns an address that is a multiple of 16. Views of the memory created before the call may be stale afterwards.
-   * @throws RangeError above 2 GiB, or if the system has no memory left
+   * @throws KernelMemoryError above 2 GiB, or if the system has no memory left
    */
   allocate(bytes: number): number {
     const address = this.#free;
     const end = address + Math.ceil(bytes / 16) * 16;
-    if (end > MAX_ADDRESS) throw new RangeError("a kernel needs more than 2 GiB of memory");
+    if (end > MAX_ADDRESS) throw new KernelMemoryError("a kernel needs more than 2 GiB of memory");
     this.#free = end;
     this.#top = Math.max(this.#top, end);
     const missing = this.#free - this.#memory.buffer.byteLength;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (missing > 0) this.#grow(Math.ceil(missing / PAGE_BYTES));
     return address;
+  }
+
+  #grow(pages: number): void {
+    try {
+      this.#memory.grow(pages);
+    } catch (cause) {
+      throw new KernelMemoryError("the system has no memory left", { cause });
+    }
   }
 
   /** Touches memory that will be allocated later: the system provides a page when it is first touched, which takes time. */

@@ -15,14 +15,20 @@ let compiling: Promise<Programs> | undefined;
 
 /** @throws Groth16Error ENGINE_UNSUPPORTED without WebAssembly's SIMD */
 export function compilePrograms(): Promise<Programs> {
-  compiling ??= compile(hasFusedMultiplyAdd());
+  if (compiling === undefined) {
+    compiling = compile();
+    // The next call tries again.
+    compiling.catch(() => {
+      compiling = undefined;
+    });
+  }
   return compiling;
 }
 
-/** @param isFused whether the kernels use fused multiply-add, which the machine must have */
-export async function compile(isFused: boolean): Promise<Programs> {
+/** @param isFused whether the kernels use fused multiply-add, which the machine must have; default: if it has it */
+export async function compile(isFused = hasFusedMultiplyAdd()): Promise<Programs> {
   if (!isFused && !hasSimd()) {
-    const message = "This runtime has no SIMD in WebAssembly: prove with a browser since 2023, or Node 22 or newer.";
+    const message = "This runtime has no SIMD in WebAssembly: prove with a browser that has it, or with Node.";
     throw groth16Error("ENGINE_UNSUPPORTED", message);
   }
   // Not the namespace of the module: a page's bundler could not leave it out of what does not prove.

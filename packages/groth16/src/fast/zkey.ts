@@ -17,6 +17,8 @@ export interface Zkey {
   readonly alpha1: Uint8Array;
   readonly beta1: Uint8Array;
   readonly beta2: Uint8Array;
+  /** Only for verification, as `ic`. */
+  readonly gamma2: Uint8Array;
   readonly delta1: Uint8Array;
   readonly delta2: Uint8Array;
   /** Entries of the matrices A (0) and B (1): matrix, row, variable, value·2^512 mod r. `loadMatrices` checks them. */
@@ -27,6 +29,8 @@ export interface Zkey {
   /** Only for the private variables. */
   readonly c: Uint8Array;
   readonly h: Uint8Array;
+  /** The bases of one and the public signals. @throws Groth16Error PROVING_KEY_INVALID */
+  ic(): readonly Uint8Array[];
 }
 
 /**
@@ -59,7 +63,6 @@ export function parseZkey(file: Uint8Array): Zkey {
     if (take(Number(id), 0, length).byteLength !== sections.get(Number(id))?.byteLength)
       throw invalidKey(`section ${id} is longer than its header says`);
   }
-  // gamma2 is between beta2 and delta1.
   const [delta1, delta2] = [take(2, 468, 64), take(2, 532, 128)];
   if ([delta1, delta2].some((point) => point.every((byte) => byte === 0)))
     throw invalidKey("its delta is infinity, so proofs would not be blinded");
@@ -70,6 +73,7 @@ export function parseZkey(file: Uint8Array): Zkey {
     alpha1: take(2, 84, 64),
     beta1: take(2, 148, 64),
     beta2: take(2, 212, 128),
+    gamma2: take(2, 340, 128),
     delta1,
     delta2,
     coefficients: take(4, 4, number(4, 0) * COEFFICIENT_BYTES),
@@ -78,18 +82,7 @@ export function parseZkey(file: Uint8Array): Zkey {
     b2: take(7, 0, 128 * variables),
     c: take(8, 0, 64 * (variables - publicSignals - 1)),
     h: take(9, 0, 64 * domainSize),
-  };
-}
-
-/** gamma and IC, which only verification needs. @throws Groth16Error PROVING_KEY_INVALID */
-export function verificationPoints(
-  file: Uint8Array,
-  publicSignals: number,
-): { readonly gamma2: Uint8Array; readonly ic: readonly Uint8Array[] } {
-  const take = sectionReader(parseSections(file));
-  return {
-    gamma2: take(2, 340, 128),
-    ic: Array.from({ length: publicSignals + 1 }, (_, index) => take(3, 64 * index, 64)),
+    ic: () => Array.from({ length: publicSignals + 1 }, (_, index) => take(3, 64 * index, 64)),
   };
 }
 

@@ -1,11 +1,12 @@
 /** The points of a key with which proofs that were prepared for one free signal are finished. Computed once per circuit. */
 import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
-import { groth16Error } from "../errors.ts";
+import { groth16Error, ofCircuit } from "../errors.ts";
+import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Witness } from "../fast/parts.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import { ELEMENT_BYTES, type FreeSignal, plusOne } from "./free-signal.ts";
+import { type FreeSignal, plusOne } from "./free-signal.ts";
 import { Table } from "./table.ts";
 
 /** 63 points per digit: 290 KB for a point of G1, 580 KB for one of G2. */
@@ -75,7 +76,7 @@ export async function freeConstants(
   // With infinity, every pairing is 1, so it would show nothing; a signal that occurs in its square has neither base there.
   const isMissing = [u, v1, square].some(G1.isZero) || G2.isZero(v);
   if (isMissing || !isPairingOne(curve, [u, pairing.v], [G1.negate(square), pairing.delta])) {
-    const message = `Proofs of circuit ${circuit} cannot be prepared: the key's points do not fit a signal that occurs only in its square.`;
+    const message = `Proofs${ofCircuit(circuit)} cannot be prepared: the key's points do not fit a signal that occurs only in its square.`;
     throw groth16Error("SIGNAL_NOT_FREE", message, { circuit });
   }
   const [alpha1, beta1, delta1] = [zkey.alpha1, zkey.beta1, zkey.delta1].map(G1.fromFile) as [Point, Point, Point];
@@ -104,5 +105,5 @@ export function isPairingOne(curve: Curve, ...pairs: readonly (readonly [g1: Poi
 
 /** 1 at the signal's wire and 0 everywhere else. */
 function unitWitness(variables: number, { wire }: FreeSignal): Witness {
-  return plusOne(new Uint8Array(ELEMENT_BYTES * variables), wire);
+  return plusOne(new Uint8Array(SCALAR_BYTES * variables), wire);
 }

@@ -2,11 +2,10 @@
  * A free signal is a public signal that occurs only in its own square: circuits/circuits.json declares which signals
  * are free. This module finds its wires by comparing two witnesses.
  */
-import { groth16Error } from "../errors.ts";
+import { groth16Error, ofCircuit } from "../errors.ts";
+import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Witness } from "../fast/parts.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-
-export const ELEMENT_BYTES = 32;
 
 /** The wires whose values depend on the signal. */
 export interface FreeSignal {
@@ -32,7 +31,7 @@ export function findFreeSignal(
   publicSignals: number,
 ): FreeSignal {
   const fail = (reason: string): never => {
-    const message = `Proofs of circuit ${circuit} cannot be prepared for the signal ${signal}: ${reason}.`;
+    const message = `Proofs${ofCircuit(circuit)} cannot be prepared for the signal ${signal}: ${reason}.`;
     throw groth16Error("SIGNAL_NOT_FREE", message, { circuit, signal });
   };
   const wires = differingWires(atZero, atThree);
@@ -48,8 +47,8 @@ export function findFreeSignal(
 
 function differingWires(left: Witness, right: Witness): number[] {
   const wires: number[] = [];
-  for (let wire = 0; wire < left.byteLength / ELEMENT_BYTES; wire++) {
-    const [start, end] = [wire * ELEMENT_BYTES, (wire + 1) * ELEMENT_BYTES];
+  for (let wire = 0; wire < left.byteLength / SCALAR_BYTES; wire++) {
+    const [start, end] = [wire * SCALAR_BYTES, (wire + 1) * SCALAR_BYTES];
     const other = right.subarray(start, end);
     if (left.subarray(start, end).some((byte, index) => byte !== other[index])) wires.push(wire);
   }
@@ -57,7 +56,7 @@ function differingWires(left: Witness, right: Witness): number[] {
 }
 
 export function elementAt(witness: Witness, index: number): bigint {
-  const view = new DataView(witness.buffer, witness.byteOffset + ELEMENT_BYTES * index, ELEMENT_BYTES);
+  const view = new DataView(witness.buffer, witness.byteOffset + SCALAR_BYTES * index, SCALAR_BYTES);
   let value = 0n;
   for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(8 * word, true);
   return value;
@@ -67,7 +66,7 @@ export function elementAt(witness: Witness, index: number): bigint {
 export function plusOne(witness: Witness, index: number): Witness {
   const changed = witness.slice();
   const sum = (elementAt(witness, index) + 1n) % SCALAR_FIELD_ORDER;
-  const view = new DataView(changed.buffer, ELEMENT_BYTES * index, ELEMENT_BYTES);
+  const view = new DataView(changed.buffer, SCALAR_BYTES * index, SCALAR_BYTES);
   for (let word = 0; word < 4; word++) view.setBigUint64(8 * word, BigInt.asUintN(64, sum >> BigInt(64 * word)), true);
   return changed;
 }

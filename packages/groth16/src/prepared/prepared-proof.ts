@@ -1,5 +1,5 @@
 /** A prepared proof as callers see it: finished once, or wiped after a time. */
-import { groth16Error } from "../errors.ts";
+import { groth16Error, ofCircuit } from "../errors.ts";
 import { encodeProof } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { FreeConstants } from "./constants.ts";
@@ -53,13 +53,13 @@ export function createPreparedProof(
     publicSignals: signals.map(String),
     async finish(value) {
       if (typeof value !== "bigint" || value < 0n || value >= SCALAR_FIELD_ORDER) {
-        const message = `The value of the free signal of circuit ${circuit} is not a field element as a bigint.`;
+        const message = `The value of the free signal${ofCircuit(circuit)} is not a field element as a bigint.`;
         throw groth16Error("INPUT_INVALID", message, { circuit });
       }
       // Timers do not run while a machine sleeps.
       if (Date.now() >= end) discard();
       if (state === undefined) {
-        const message = `This prepared proof of circuit ${circuit} was finished, discarded or not used for ${idleMs / 1000} s: make a proof without preparation.`;
+        const message = `This prepared proof${ofCircuit(circuit)} was finished, discarded or not used for ${idleMs / 1000} s: make a proof without preparation.`;
         throw groth16Error("PREPARED_PROOF_GONE", message, { circuit });
       }
       try {

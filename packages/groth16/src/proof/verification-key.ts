@@ -1,6 +1,6 @@
 /** Parses a verification key in snarkjs's JSON as strictly as a proof: a key with points off the curve may accept anything. */
 
-import { groth16Error } from "../errors.ts";
+import { groth16Error, ofCircuit } from "../errors.ts";
 import { assertG1, assertG2 } from "./decode.ts";
 import { BASE_FIELD_ORDER } from "./orders.ts";
 
@@ -29,12 +29,12 @@ export interface VerificationKey {
 /**
  * Reads a verification key in snarkjs's format, strictly.
  * @param source the JSON text, or the object parsed from it
- * @param circuit the circuit's name, for the message
+ * @param circuit the circuit's name, for the message; default: none
  * @throws Groth16Error VERIFICATION_KEY_INVALID; the message names the part and the reason
  */
-export function parseVerificationKey(source: unknown, circuit = "?"): VerificationKey {
+export function parseVerificationKey(source: unknown, circuit = ""): VerificationKey {
   const fail = (reason: string, cause?: unknown): never => {
-    const message = `The verification key of circuit ${circuit} is not valid: ${reason}.`;
+    const message = `The verification key${ofCircuit(circuit)} is not valid: ${reason}.`;
     throw groth16Error("VERIFICATION_KEY_INVALID", message, { circuit, reason }, cause);
   };
   let key = source as Partial<Record<keyof VerificationKey, unknown>> | null;

@@ -5,16 +5,16 @@
 import type { ProvingEngine } from "../engine/engine.ts";
 import { fastEngine } from "../engine/fast-engine.ts";
 import { batchHolds } from "../engine/pairing-check.ts";
-import { Groth16Error, groth16Error, throwIfAborted } from "../errors.ts";
+import { Groth16Error, throwIfAborted } from "../errors.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import { parseZkey } from "../fast/zkey.ts";
-import { decodeProof, decodeSignals, encodeProof, type ProofPoints } from "../proof/decode.ts";
+import { decodeProof, decodeSignals, type ProofPoints } from "../proof/decode.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
-import { type CircuitProver, createCircuitProver, type ProveStage, publicSignalsOf } from "../prover.ts";
+import { type CircuitProver, createCircuitProver, type ProveStage, provenWitness } from "../prover.ts";
 import { createCircuitVerifier } from "../verifier.ts";
 import { invalidFile, parseWtns } from "../witness/wtns.ts";
 import { verificationKeyOf } from "../zkey-verification-key.ts";
-import { readArtifact, type ZKArtifact } from "./files.ts";
+import { readArtifact, withWitness, type ZKArtifact } from "./files.ts";
 import { type Groth16Proof, type PublicSignals, signalTexts, toCallData, toProofJson, wordsOf } from "./proof-json.ts";
 import { type CircuitSignals, parseSignals } from "./signals.ts";
 
@@ -30,6 +30,12 @@ export interface Groth16Options {
   readonly selfCheck?: boolean | undefined;
   /** Reduces inputs outside the field modulo r, as snarkjs does, instead of refusing them. Default: false. */
   readonly reduceInputs?: boolean | undefined;
+}
+
+/** Options of preparing one proof, which is always checked. */
+export interface PrepareGroth16Options extends Omit<Groth16Options, "selfCheck"> {
+  /** Milliseconds after which the prepared proof is wiped. Default and maximum: 900,000. */
+  readonly idleMs?: number | undefined;
 }
 
 /** A logger as snarkjs takes it. It is accepted in place of options, and nothing is logged. */
@@ -59,8 +65,8 @@ export interface PreparedGroth16 {
   discard(): void;
 }
 
-/** The circuit's name in messages. */
-const NAME = "?";
+/** Circuits have no name here. */
+const NAME = "";
 
 /** snarkjs's options of the prover, which it takes after a logger and options of the witness generator. */
 export interface ProverOptions {
@@ -98,57 +104,46 @@ function perObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
-/** What is kept for the bytes of a proving key. */
-interface KeyUse {
-  /** The verification key in it. */
-  verificationKey(): Promise<VerificationKey>;
-  /** The prover of a witness generator. */
-  proverOf(wasm: Uint8Array): CircuitProver;
-}
+/** The verification key in a proving key. */
+const verificationKeyIn = /* @__PURE__ */ perObject(verificationKeyOf);
 
+/** What is kept with and without other threads: an engine, which has prepared keys, and its provers of files' bytes. */
 interface Setup {
   readonly engine: ProvingEngine;
-  useOf(zkey: Uint8Array): KeyUse;
+  proverOf(wasm: Uint8Array, zkey: Uint8Array, selfCheck: boolean): CircuitProver;
 }
 
-const setups = new Map<string, Setup>();
-
-function setupOf({ singleThread, selfCheck }: Settings): Setup {
-  const name = `${singleThread} ${selfCheck}`;
-  const known = setups.get(name);
-  if (known !== undefined) return known;
+function createSetup(singleThread: boolean): Setup {
   const engine = fastEngine({ singleThread, pageWorkers: true });
-  const useOf = perObject((zkey: Uint8Array): KeyUse => {
-    let key: Promise<VerificationKey> | undefined;
-    const verificationKey = async () => {
-      key ??= verificationKeyOf(zkey);
-      return key;
-    };
-    const files = (wasm: Uint8Array) => ({
-      name: NAME,
-      wasm: async () => wasm,
-      zkey: async () => zkey,
-      verificationKey,
-    });
-    return {
-      verificationKey,
-      proverOf: perObject((wasm) => createCircuitProver(files(wasm), { engine, selfCheck })),
-    };
-  });
-  const setup = { engine, useOf };
-  setups.set(name, setup);
+  const provers = (selfCheck: boolean) =>
+    perObject((zkey: Uint8Array) =>
+      perObject((wasm: Uint8Array) => {
+        const verificationKey = () => verificationKeyIn(zkey);
+        const files = { name: NAME, wasm: async () => wasm, zkey: async () => zkey, verificationKey };
+        return createCircuitProver(files, { engine, selfCheck });
+      }),
+    );
+  const [checking, unchecked] = [provers(true), provers(false)];
+  return { engine, proverOf: (wasm, zkey, selfCheck) => (selfCheck ? checking : unchecked)(zkey)(wasm) };
+}
+
+const setups = new Map<boolean, Setup>();
+
+function setupOf(singleThread: boolean): Setup {
+  const setup = setups.get(singleThread) ?? createSetup(singleThread);
+  setups.set(singleThread, setup);
   return setup;
 }
 
 async function proverOf(wasm: ZKArtifact, zkey: ZKArtifact, settings: Settings): Promise<CircuitProver> {
-  const { engine, useOf } = setupOf(settings);
+  const { engine, proverOf } = setupOf(settings.singleThread);
   settings.onProgress?.("artifacts");
   engine.start?.();
   const [generator, key] = await Promise.all([
     readArtifact("witness generator", wasm, settings.signal),
     readArtifact("proving key", zkey, settings.signal),
   ]);
-  return useOf(key).proverOf(generator);
+  return proverOf(generator, key, settings.selfCheck);
 }
 
 /** Progress of a prover whose files were read before it began. */
@@ -199,44 +194,33 @@ async function prove(
   proverOptions?: ProverOptions,
 ): Promise<Groth16Result> {
   const settings = settingsOf(options, proverOptions);
-  const { engine, useOf } = setupOf(settings);
+  const { engine } = setupOf(settings.singleThread);
   const begin = (stage: ProveStage): void => {
     throwIfAborted(settings.signal);
     settings.onProgress?.(stage);
   };
   begin("artifacts");
   engine.start?.();
-  const [key, file] = await Promise.all([
-    readArtifact("proving key", zkey, settings.signal),
-    readArtifact("witness", wtns, settings.signal),
-  ]);
-  begin("witness");
-  const witness = parseWtns(file);
-  const [found, expected] = [witness.byteLength / SCALAR_BYTES, parseZkey(key).variables];
-  if (found !== expected) throw invalidFile(`it has ${found} elements, but the proving key needs ${expected}`);
-  begin("proof");
-  const proving = engine.prove(key, witness);
-  proving.catch(() => undefined);
-  const verificationKey = await useOf(key).verificationKey();
-  const points = await proving;
-  const signals = publicSignalsOf(witness, verificationKey.nPublic);
-  if (settings.selfCheck) {
-    begin("check");
-    if (!(await engine.verify(verificationKey, points, signals))) {
-      const message =
-        "The proof does not verify, so it is not returned: the witness does not satisfy the circuit of the key.";
-      throw groth16Error("PROOF_SELF_CHECK_FAILED", message, { engine: engine.name });
-    }
-  }
-  begin("done");
-  return { proof: toProofJson(encodeProof(points)), publicSignals: signals.map(String) };
+  const reading = readArtifact("proving key", zkey, settings.signal);
+  // If the witness cannot be read either, nobody handles this failure.
+  reading.catch(() => undefined);
+  return withWitness(wtns, settings.signal, async (file) => {
+    const key = await reading;
+    begin("witness");
+    const witness = parseWtns(file);
+    const [found, expected] = [witness.byteLength / SCALAR_BYTES, parseZkey(key).variables];
+    if (found !== expected) throw invalidFile(`it has ${found} elements, but the proving key needs ${expected}`);
+    const { selfCheck } = settings;
+    const prover = { name: NAME, engine, selfCheck, verificationKey: () => verificationKeyIn(key) };
+    const { proof, publicSignals } = await provenWitness(prover, key, witness, begin);
+    return { proof: toProofJson(proof), publicSignals };
+  });
 }
 
 /**
  * Makes everything of a proof that does not depend on one public signal. snarkjs has no such function.
  * @param input every input signal of the circuit; the free signal may be missing, its value is not used
  * @param free the name of a public signal that occurs only in a constraint with its own square
- * @param options as of `fullProve`, and the milliseconds after which the prepared proof is wiped; default and maximum: 900,000
  * @throws Groth16Error the errors of `fullProve`, SIGNAL_NOT_FREE
  */
 async function prepare(
@@ -244,7 +228,7 @@ async function prepare(
   free: string,
   wasm: ZKArtifact,
   zkey: ZKArtifact,
-  options: Groth16Options & { readonly idleMs?: number | undefined } = {},
+  options: PrepareGroth16Options = {},
 ): Promise<PreparedGroth16> {
   const settings = settingsOf(options);
   const signals = parseSignals(NAME, input, settings.reduceInputs);
@@ -269,16 +253,30 @@ interface KnownKey {
 }
 
 const knownKeys = new WeakMap<object, KnownKey>();
+let lastText: KnownKey | undefined;
 
-/** Parsing checks every point of a key, so it is done again only if the object has changed. */
+/** Parsing checks every point of a key, so it is done again only if the object has changed, or for another text. */
 function verificationKeyFrom(source: unknown): VerificationKey {
-  if (typeof source !== "object" || source === null) return parseVerificationKey(source);
-  const text = JSON.stringify(source, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
-  const known = knownKeys.get(source);
+  if (typeof source === "string") {
+    if (lastText?.text !== source) lastText = { text: source, key: parseVerificationKey(source) };
+    return lastText.key;
+  }
+  const text = typeof source === "object" && source !== null ? textOf(source) : undefined;
+  if (text === undefined) return parseVerificationKey(source);
+  const known = knownKeys.get(source as object);
   if (known?.text === text) return known.key;
   const key = parseVerificationKey(source);
-  knownKeys.set(source, { text, key });
+  knownKeys.set(source as object, { text, key });
   return key;
+}
+
+/** Undefined if the object has no text, as with a cycle. */
+function textOf(source: object): string | undefined {
+  try {
+    return JSON.stringify(source, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether an error says that a proof or its signals do not encode anything, so that the proof is not valid. */

@@ -3,7 +3,7 @@
  * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this runner avoids all
  * four.
  */
-import { Groth16Error, groth16Error } from "../errors.ts";
+import { Groth16Error, groth16Error, ofCircuit } from "../errors.ts";
 import { witnessReaderCode } from "../fast/kernels.ts";
 import { PAGE_BYTES } from "../fast/layout.ts";
 import type { Witness } from "../fast/parts.ts";
@@ -50,7 +50,7 @@ export interface WitnessCalculator {
  */
 export async function createWitnessCalculator(circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> {
   const broken = (reason: string, cause?: unknown): Error => {
-    const message = `The witness generator of circuit ${circuit} is not usable: ${reason}.`;
+    const message = `The witness generator${ofCircuit(circuit)} is not usable: ${reason}.`;
     return groth16Error("WITNESS_GENERATOR_INVALID", message, { circuit, reason }, cause);
   };
   const module = await WebAssembly.compile(wasm as Uint8Array<ArrayBuffer>).catch((error: unknown) => {
@@ -102,7 +102,12 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
         } catch {
           throw refused(circuit, refusal);
         }
-        return readWitness(generator);
+        const witness = readWitness(generator);
+        if (isTooLarge(generator)) {
+          witness.fill(0);
+          throw broken(TOO_LARGE);
+        }
+        return witness;
       } catch (error) {
         throw error instanceof Groth16Error ? error : broken("its functions fail", error);
       } finally {
@@ -112,13 +117,16 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   };
 }
 
+const TOO_LARGE = "it needs more than 2 GiB of memory";
+const isTooLarge = ({ memory }: Generator): boolean => memory.buffer.byteLength > MAX_MEMORY;
+
 /** Why a generator cannot be used; undefined if it can. */
 function flawOf(generator: Generator): string | undefined {
   if (typeof generator.getVersion !== "function" || generator.getVersion() !== 2)
     return "it was not compiled by circom 2";
   const { memory } = generator;
   if (!(memory instanceof WebAssembly.Memory)) return "it does not export its memory";
-  if (memory.buffer.byteLength > MAX_MEMORY) return "it needs more than 2 GiB of memory";
+  if (isTooLarge(generator)) return TOO_LARGE;
   if (typeof generator.getInputSignalSize !== "function") return "its compiler is too old";
   generator.getRawPrime();
   if (generator.getFieldNumLen32() !== WORDS || readElement(generator) !== SCALAR_FIELD_ORDER)
@@ -162,16 +170,16 @@ function compute(generator: Generator, values: Map<string, bigint[]>): void {
   }
 }
 
-function wipe({ memory }: Generator): void {
+function wipe(generator: Generator): void {
   // circom's generators never grow their memory. Wiping what another one has grown would take all of the machine's.
-  if (memory.buffer.byteLength <= MAX_MEMORY) new Uint8Array(memory.buffer).fill(0);
+  if (!isTooLarge(generator)) new Uint8Array(generator.memory.buffer).fill(0);
 }
 
 /** The generator's trace names templates and lines, but no values. */
 function refused(circuit: string, { code, trace }: Refusal): Error {
   const where = trace.map((line) => line.trim()).join("; ");
   const what = code === undefined ? "the generator crashed" : code === 4 ? "an assertion failed" : `exception ${code}`;
-  const message = `The inputs do not satisfy circuit ${circuit}: ${what}${where === "" ? "" : ` (${where})`}.`;
+  const message = `The inputs do not satisfy ${circuit === "" ? "the circuit" : `circuit ${circuit}`}: ${what}${where === "" ? "" : ` (${where})`}.`;
   return groth16Error("WITNESS_REFUSED", message, { circuit, what, where });
 }
 

@@ -1,5 +1,5 @@
 /** Checks circuit inputs. Error messages never contain a value, because some values are spending keys. */
-import { groth16Error } from "../errors.ts";
+import { groth16Error, ofCircuit } from "../errors.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 
 /** A field element: a bigint, or its decimal string without leading zeros. Canonical: from 0 to r - 1. */
@@ -51,7 +51,7 @@ function collect(circuit: string, name: string, value: unknown, values: bigint[]
 
 /** A Groth16Error with the code INPUT_INVALID. Its message names the circuit and the signal, not the value. */
 export function invalid(circuit: string, signal: string, reason: string): Error {
-  return groth16Error("INPUT_INVALID", `Input ${signal} of circuit ${circuit}: ${reason}.`, {
+  return groth16Error("INPUT_INVALID", `Input ${signal}${ofCircuit(circuit)}: ${reason}.`, {
     circuit,
     signal,
     reason,
