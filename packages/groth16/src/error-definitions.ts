@@ -31,13 +31,14 @@ export const GROTH16_ERRORS = {
     exit: "usage",
   },
   WITNESS_GENERATOR_INVALID: {
-    means: "The witness generator is not a circom 2 generator over BN254's scalar field.",
-    cause: "The file was cut off, or another compiler wrote it.",
+    means:
+      "The witness generator cannot be used: it is not one of circom 2 over BN254's scalar field, or does not work.",
+    cause: "The file was cut off, another compiler wrote it, or it fails or needs more than 2 GiB of memory.",
     exit: "usage",
   },
   CIRCUIT_FILE_UNREADABLE: {
     means: "A witness generator, proving key or witness could not be read. Details: `kind`.",
-    cause: "The path is wrong, or the server of the URL refused it. No message repeats a URL.",
+    cause: "The path is wrong, or the server of the URL refused it. Neither message nor cause repeats a URL.",
     exit: "usage",
   },
   WITNESS_FILE_INVALID: {
@@ -56,7 +57,9 @@ export const GROTH16_ERRORS = {
     cause: "The inputs contradict each other: a wrong key, path or sum.",
   },
   PROOF_SELF_CHECK_FAILED: {
-    means: "The new proof does not verify: the files belong to different circuits, or the machine made an error.",
+    means:
+      "The new proof does not verify: the files belong to different circuits, a .wtns file does not satisfy the circuit, or " +
+      "the machine made an error.",
     cause: "Files of two builds are mixed, or the memory or processor is faulty.",
   },
   SIGNAL_NOT_FREE: {
@@ -71,7 +74,7 @@ export const GROTH16_ERRORS = {
   },
   ENGINE_UNSUPPORTED: {
     means: "This runtime cannot prove, because its WebAssembly has no SIMD.",
-    cause: "The browser is older than 2023, or runs on a processor without SSE4.1.",
+    cause: "The browser is older than Safari 16.4, Chrome 91 or Firefox 89, or runs on a processor without SSE4.1.",
     remedy: "Prove with another browser or machine. Verification works.",
   },
   PREPARE_UNSUPPORTED: {

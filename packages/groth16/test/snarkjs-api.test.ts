@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expectRejected, rejection } from "@sotto/test-kit/rejection";
+import { anyRejection, expectRejected, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_INPUT_JSON, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
@@ -213,12 +213,34 @@ describe("groth16 with snarkjs's API", function () {
       [["0xd2", "0"], proof],
       [[210, 0] as never, proof],
       [["210"], proof],
+      [["210", "0"], { ...proof, pi_a: [ax, ay] }],
     ];
     await withSnarkjs(async () => {
       for (const [signals, each] of lax) {
         assert.isTrue(await snarkjs.groth16.verify(vkey, signals, each));
         assert.isFalse(await groth16.verify(vkey, signals, each));
       }
+      const { protocol: _, ...unnamed } = vkey;
+      const withBigints = { ...vkey, vk_alpha_1: (vkey["vk_alpha_1"] as string[]).map(BigInt) };
+      for (const key of [unnamed, withBigints]) {
+        assert.isTrue(await snarkjs.groth16.verify(key, ["210", "0"], proof));
+        await expectRejected("VERIFICATION_KEY_INVALID", () => groth16.verify(key, ["210", "0"], proof));
+      }
+      for (const [label, expected] of [
+        ["", "0"],
+        [" 42 ", "42"],
+        ["+42", "42"],
+        ["0b101010", "42"],
+      ] as const) {
+        const { publicSignals } = await snarkjs.groth16.fullProve({ ...TOY_INPUT, label } as never, wasm, zkey);
+        assert.equal(publicSignals[1], expected);
+        await expectRejected("INPUT_INVALID", () => groth16.fullProve({ ...TOY_INPUT, label }, wasm, zkey));
+      }
+      const minus = { ...TOY_INPUT, label: "-0x1" };
+      assert.instanceOf(await anyRejection(snarkjs.groth16.fullProve(minus as never, wasm, zkey)), SyntaxError);
+      const numbers = [210, 42] as never;
+      assert.isString(await snarkjs.groth16.exportSolidityCallData(proof, numbers));
+      await expectRejected("SIGNALS_MALFORMED", () => groth16.exportSolidityCallData(proof, numbers));
       const failure = await snarkjs.groth16.verify(vkey, ["210", "0"], {} as never).catch((error: unknown) => error);
       assert.instanceOf(failure, TypeError);
       const unblinded = new Uint8Array(readFileSync(zkey));
