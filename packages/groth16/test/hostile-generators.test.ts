@@ -33,14 +33,12 @@ const HONEST: Readonly<Record<string, readonly number[]>> = {
 };
 /** Parameters, as circom has them. */
 const PARAMETERS: Readonly<Record<string, number>> = {
-  ...{
-    readSharedRWMemory: 1,
-    writeSharedRWMemory: 2,
-    init: 1,
-    getInputSignalSize: 2,
-    setInputSignal: 3,
-    getWitness: 1,
-  },
+  readSharedRWMemory: 1,
+  writeSharedRWMemory: 2,
+  init: 1,
+  getInputSignalSize: 2,
+  setInputSignal: 3,
+  getWitness: 1,
 };
 /** The reader of witnesses needs these without a result. */
 const SILENT = ["getWitness"];

@@ -17,46 +17,14 @@ import {
 } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
+import { fileOf as anyFileOf, BLS12_381_R, type Section, type Start, sectionsOf, toBytes } from "./support/sections.ts";
 import { toyFiles } from "./support/toy-files.ts";
 
-interface Section {
-  id: number;
-  bytes: Uint8Array;
-  /** What the file says its length is. Default: its length. */
-  length?: bigint;
-}
-
-function sectionsOf(file: Uint8Array): Section[] {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const sections: Section[] = [];
-  for (let offset = 12; offset < file.byteLength; ) {
-    const [id, length] = [view.getUint32(offset, true), Number(view.getBigUint64(offset + 4, true))];
-    sections.push({ id, bytes: file.slice(offset + 12, offset + 12 + length) });
-    offset += 12 + length;
-  }
-  return sections;
-}
-
-function fileOf(sections: readonly Section[], { magic = "zkey", version = 1, count = sections.length } = {}) {
-  const start = Buffer.alloc(12);
-  start.write(magic, "latin1");
-  start.writeUInt32LE(version, 4);
-  start.writeUInt32LE(count, 8);
-  const parts = sections.flatMap(({ id, bytes, length = BigInt(bytes.byteLength) }) => {
-    const head = Buffer.alloc(12);
-    head.writeUInt32LE(id, 0);
-    head.writeBigUInt64LE(length, 4);
-    return [head, bytes];
-  });
-  return new Uint8Array(Buffer.concat([start, ...parts]));
-}
-
-const toBytes = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, byte) => Number((value >> BigInt(8 * byte)) & 0xffn));
+const fileOf = (sections: readonly Section[], start: Partial<Start> = {}) =>
+  anyFileOf(sections, { magic: "zkey", version: 1, ...start });
 
 /** Offsets in section 2, behind both orders. */
 const HEADER = { variables: 72, publicSignals: 76, domainSize: 80, alpha1: 84, beta1: 148, delta1: 468, delta2: 532 };
-const BLS12_381_R = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 
 describe("hostile proving keys", function () {
   slow(this, "a circuit is compiled, and proofs made");

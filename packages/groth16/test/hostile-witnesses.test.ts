@@ -7,33 +7,10 @@ import { assert } from "chai";
 import { groth16 } from "../src/index.ts";
 import { SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { createWitnessCalculator } from "../src/witness/calculator.ts";
+import { fileOf as anyFileOf, BLS12_381_R, type Section, type Start, toBytes } from "./support/sections.ts";
 
-const BLS12_381_R = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
-const toBytes = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, byte) => Number((value >> BigInt(8 * byte)) & 0xffn));
-
-interface Section {
-  readonly id: number;
-  readonly bytes: Uint8Array;
-  readonly length?: bigint;
-}
-
-function fileOf(
-  sections: readonly Section[],
-  { magic = "wtns", version = 2, count = sections.length } = {},
-): Uint8Array {
-  const start = Buffer.alloc(12);
-  start.write(magic, "latin1");
-  start.writeUInt32LE(version, 4);
-  start.writeUInt32LE(count, 8);
-  const parts = sections.flatMap(({ id, bytes, length = BigInt(bytes.byteLength) }) => {
-    const head = Buffer.alloc(12);
-    head.writeUInt32LE(id, 0);
-    head.writeBigUInt64LE(length, 4);
-    return [head, bytes];
-  });
-  return new Uint8Array(Buffer.concat([start, ...parts]));
-}
+const fileOf = (sections: readonly Section[], start: Partial<Start> = {}) =>
+  anyFileOf(sections, { magic: "wtns", version: 2, ...start });
 
 function headerOf(count: number, { size = 32, order = r } = {}): Section {
   const bytes = Buffer.alloc(40);

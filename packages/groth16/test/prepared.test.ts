@@ -3,6 +3,7 @@ import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
+import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
 import { proofOf } from "../src/fast/prove.ts";
@@ -27,7 +28,6 @@ import { type Blinding, finishState, prepareState, type State } from "../src/pre
 import { SCALAR_FIELD_ORDER } from "../src/proof/orders.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "../src/witness/calculator.ts";
 import { toyFiles } from "./support/toy-files.ts";
-import { withSnarkjs } from "./support/with-snarkjs.ts";
 
 /** The toy's public signal that occurs only in its own square. */
 const FREE = "label";

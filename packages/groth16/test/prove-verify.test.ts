@@ -7,6 +7,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { snarkjsProof } from "@sotto/test-kit/snarkjs-proof";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
+import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
 import {
@@ -24,7 +25,6 @@ import {
 } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { toyFiles } from "./support/toy-files.ts";
-import { withSnarkjs } from "./support/with-snarkjs.ts";
 
 describe("proving and verifying", function () {
   slow(this, "a circuit is compiled, and proofs made");

@@ -9,13 +9,13 @@ import { anyRejection, expectRejected, rejection } from "@sotto/test-kit/rejecti
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_INPUT_JSON, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
+import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import * as snarkjs from "snarkjs";
 import { sharedCurve } from "../src/curve.ts";
 import { parseZkey } from "../src/fast/zkey.ts";
 import { type Groth16Proof, type Groth16Result, groth16, type ZKArtifact } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
-import { withSnarkjs } from "./support/with-snarkjs.ts";
 
 describe("groth16 with snarkjs's API", function () {
   slow(this, "a circuit is compiled, and proofs made");

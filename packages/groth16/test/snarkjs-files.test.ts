@@ -11,10 +11,10 @@ import { Worker } from "node:worker_threads";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
+import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import * as snarkjs from "snarkjs";
 import { type Groth16Options, groth16, type ZKArtifact } from "../src/index.ts";
-import { withSnarkjs } from "./support/with-snarkjs.ts";
 
 type Read = (into: Uint8Array, ...rest: unknown[]) => unknown;
 

@@ -43,7 +43,8 @@ export type BuiltSystem = Pick<Built, "zkey" | "vkey"> & { readonly wtns: string
 
 /** Writes a random system's keys and witness, unless they exist. */
 export async function builtSystem(shape: Shape): Promise<BuiltSystem> {
-  const inputs = sha256(JSON.stringify(shape), sha256File(join(import.meta.dirname, "random-system.ts")));
+  const sources = ["random-system.ts", "r1cs-file.ts"].map((file) => sha256File(join(import.meta.dirname, file)));
+  const inputs = sha256(JSON.stringify(shape), ...sources);
   const paths = artifactPaths("system", join(home, "build", inputs.slice(0, 16)));
   const wtns = join(paths.folder, "system.wtns");
   const [stamp, outputs] = [join(paths.folder, ".built"), [paths.zkey, paths.vkey, wtns]];

@@ -79,7 +79,7 @@ class Numbers {
     this.#key = createHash("sha256").update(seed).digest();
   }
 
-  #take(length: number): number {
+  #take(length: number): Buffer {
     if (this.#at + length > this.#bytes.byteLength) {
       const start = Buffer.alloc(16);
       start.writeUInt32BE(this.#counter++, 0);
@@ -87,21 +87,16 @@ class Numbers {
       this.#at = 0;
     }
     this.#at += length;
-    return this.#at - length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
   /** An integer from 0 to `bound` - 1, almost uniform for small bounds. */
   below(bound: number): number {
-    return this.#bytesAt(4).readUInt32LE() % bound;
+    return this.#take(4).readUInt32LE() % bound;
   }
 
   /** A field element. */
   element(): bigint {
-    return BigInt(`0x${this.#bytesAt(32).toString("hex")}`) % r;
-  }
-
-  #bytesAt(length: number): Buffer {
-    const at = this.#take(length);
-    return this.#bytes.subarray(at, at + length);
+    return BigInt(`0x${this.#take(32).toString("hex")}`) % r;
   }
 }

@@ -15,10 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as snarkjs from "snarkjs";
-
-interface WithCurves {
-  curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
-}
+import { withSnarkjs } from "./with-snarkjs.ts";
 
 /** 2^4 is enough for the toy's constraints. */
 const POWER = 4;
@@ -43,20 +40,20 @@ export async function buildToy(tests: string): Promise<string> {
   execFileSync(process.execPath, args, { cwd: toy, stdio: ["ignore", "ignore", "inherit"] });
   renameSync(join(toy, "toy_js", "toy.wasm"), join(toy, "toy.wasm"));
   const scratch = mkdtempSync(join(tmpdir(), "sotto-toy-"));
-  const curve = await (snarkjs as unknown as WithCurves).curves.getCurveFromName("bn128");
   try {
-    const [fresh, prepared] = [join(scratch, "fresh.ptau"), join(scratch, "prepared.ptau")];
-    await snarkjs.powersOfTau.newAccumulator(curve, POWER, fresh);
-    const contributed = join(scratch, "contributed.ptau");
-    await snarkjs.powersOfTau.contribute(fresh, contributed, "toy", String(getRandomValues(new Uint8Array(32))));
-    await snarkjs.powersOfTau.preparePhase2(contributed, prepared);
-    const initial = join(scratch, "initial.zkey");
-    await snarkjs.zKey.newZKey(join(toy, "toy.r1cs"), prepared, initial);
-    await snarkjs.zKey.contribute(initial, files.zkey, "toy", String(getRandomValues(new Uint8Array(32))));
-    writeFileSync(files.vkey, JSON.stringify(await snarkjs.zKey.exportVerificationKey(files.zkey)));
-    writeFileSync(files.source, source);
+    await withSnarkjs(async (curve) => {
+      const [fresh, prepared] = [join(scratch, "fresh.ptau"), join(scratch, "prepared.ptau")];
+      await snarkjs.powersOfTau.newAccumulator(curve, POWER, fresh);
+      const contributed = join(scratch, "contributed.ptau");
+      await snarkjs.powersOfTau.contribute(fresh, contributed, "toy", String(getRandomValues(new Uint8Array(32))));
+      await snarkjs.powersOfTau.preparePhase2(contributed, prepared);
+      const initial = join(scratch, "initial.zkey");
+      await snarkjs.zKey.newZKey(join(toy, "toy.r1cs"), prepared, initial);
+      await snarkjs.zKey.contribute(initial, files.zkey, "toy", String(getRandomValues(new Uint8Array(32))));
+      writeFileSync(files.vkey, JSON.stringify(await snarkjs.zKey.exportVerificationKey(files.zkey)));
+      writeFileSync(files.source, source);
+    });
   } finally {
-    await curve.terminate();
     rmSync(scratch, { recursive: true, force: true });
   }
   return folder;
