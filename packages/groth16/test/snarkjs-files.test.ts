@@ -53,7 +53,7 @@ describe("files of snarkjs's functions", function () {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  it("are read and prepared once for proofs at the same time, whatever their options", async () => {
+  it("are read and prepared once for simultaneous proofs with different options", async () => {
     // Of its own, so that no other test has read it.
     const copy = join(folder, "parallel.zkey");
     writeFileSync(copy, readFileSync(zkey));
