@@ -31,9 +31,8 @@ export const GROTH16_ERRORS = {
     exit: "usage",
   },
   WITNESS_GENERATOR_INVALID: {
-    means:
-      "The witness generator cannot be used: it is not one of circom 2 over BN254's scalar field, or does not work.",
-    cause: "The file was cut off, another compiler wrote it, or it fails or needs more than 2 GiB of memory.",
+    means: "The witness generator is not one of circom 2 over BN254's scalar field, or fails.",
+    cause: "The file was cut off, another compiler wrote it, or it needs more than 2 GiB.",
     exit: "usage",
   },
   CIRCUIT_FILE_UNREADABLE: {
@@ -59,8 +58,8 @@ export const GROTH16_ERRORS = {
   PROOF_SELF_CHECK_FAILED: {
     means:
       "The new proof does not verify: the files belong to different circuits, a .wtns file does not satisfy the circuit, or " +
-      "the machine made an error.",
-    cause: "Files of two builds are mixed, or the memory or processor is faulty.",
+      "the machine erred.",
+    cause: "Files of two builds are mixed, or the hardware is faulty.",
   },
   SIGNAL_NOT_FREE: {
     means: "Proofs cannot be prepared for this signal: it is not a public signal that occurs only in its own square.",
@@ -74,7 +73,7 @@ export const GROTH16_ERRORS = {
   },
   ENGINE_UNSUPPORTED: {
     means: "This runtime cannot prove, because its WebAssembly has no SIMD.",
-    cause: "The browser is older than Safari 16.4, Chrome 91 or Firefox 89, or runs on a processor without SSE4.1.",
+    cause: "A browser before Safari 16.4, Chrome 91 or Firefox 89, or a processor without SSE4.1.",
     remedy: "Prove with another browser or machine. Verification works.",
   },
   PREPARE_UNSUPPORTED: {
