@@ -120,6 +120,8 @@ export async function run(print: Print): Promise<void> {
   } finally {
     await stopSnarkjs();
   }
+  print("groth16.rows.min", 2 ** Math.min(...POWERS), "constraints");
+  print("groth16.rows.max", 2 ** Math.max(...POWERS), "constraints");
   print("groth16.ratio.min", Math.min(...ratios), "times");
   print("groth16.pending.ratio.min", Math.min(...ratios) / PENDING_SPEEDUP, "times");
   print("groth16.memory.max", Math.max(...memories), "of snarkjs");
