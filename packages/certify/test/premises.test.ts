@@ -14,7 +14,7 @@ const sides = (...three: [Sum, Sum, Sum]) =>
   three.map(terms) as [Map<number, bigint>, Map<number, bigint>, Map<number, bigint>];
 
 describe("the second checker refuses a comparison without one of its premises", () => {
-  const [A, B, T, D] = [1, 2, 3, 4];
+  const [A, B, T, D, U] = [1, 2, 3, 4, 5];
   // a + 2 b = t, so that the number with the bits a and b is at most 1.
   const fact = {
     rule: "compare" as const,
@@ -25,14 +25,18 @@ describe("the second checker refuses a comparison without one of its premises", 
     modulus: 4n,
   };
   const sum = sides({}, {}, { [A]: 1n, [B]: 2n, [T]: -1n });
-  const replay = (change: object, constraint = sum, bits = [A, B, T, D]) =>
+  const replay = (change: object, constraint = sum, bits = [A, B, T, D, U]) =>
     replayComparison(
       { ...fact, ...change },
       () => constraint,
       (wire) => bits.includes(wire),
     );
 
-  it("(control) accepts it with all premises", () => replay({}));
+  it("(control) accepts it with all premises, also as one that a bit tells", () => {
+    replay({});
+    // a + 2 b = d + 2 t: t is 1 if and only if the number is more than 1.
+    replay({ out: T }, sides({}, {}, { [A]: 1n, [B]: 2n, [D]: -1n, [T]: -2n }));
+  });
   for (const [message, ...change] of [
     ["two bits at one place", { exponents: [0, 0] }],
     ["a digit that is not a bit", { wires: [A, B, D], exponents: [0, 1, 2] }, sum, [A, B, T]],
@@ -45,6 +49,18 @@ describe("the second checker refuses a comparison without one of its premises", 
       sides({ [A]: 1n }, { [D]: 1n }, { [B]: 2n }),
     ],
     ["the result is not a bit of the sum", { out: A }],
+    [
+      "the comparison permits another number",
+      // 3 a + d + u = 2 t: t can be 1 for a = 0.
+      { wires: [A], exponents: [0], modulus: 8n, out: T },
+      sides({}, {}, { [A]: 3n, [D]: 1n, [U]: 1n, [T]: -2n }),
+    ],
+    [
+      "too many bits are multiplied with each other",
+      {},
+      sides({ [A]: 1n, [B]: 2n, [T]: 4n, [D]: 8n }, { [U]: 1n, 6: 2n, 7: 4n, 8: 8n }, {}),
+      [A, B, T, D, U, 6, 7, 8],
+    ],
   ] as [string, object, typeof sum?, number[]?][])
     it(`says "${message}"`, () => expect(() => replay(...change)).to.throw(message));
 });
@@ -90,7 +106,32 @@ describe("the second checker refuses a division without one of its premises", ()
     ["a range above the prime", fixed, { at: 2, sum: { [Q]: -1n, [bit(0)]: 1n, [bit(1)]: -1n } }],
     ["a range with a wire that is not a bit", fixed, { free: bit(0) }],
     ["a range with a wire that is not a bit", fixed, { at: 2, sum: { [Q]: -1n, 0: 1n } }],
+    ["a range of another wire", { ...fixed, ranges: [3, 3] }, {}],
+    ["a range is missing", { ...general, ranges: [2, 3] }, {}],
+    ["one wire twice", { ...fixed, remainder: Q }, {}],
+    ["not quotient and remainder", fixed, { at: 0, sum: { [IN]: -1n, [Q]: 8n } }],
     ["the divisor is not determined", general, { unknown: D }],
+    [
+      "not quotient times divisor",
+      general,
+      { product: sides({ [Q]: 1n, [bit(0)]: 1n }, { [D]: 1n }, { [IN]: 1n, [R]: -1n }) },
+    ],
+    ["another unknown wire", fixed, { at: 0, sum: { [IN]: -1n, [Q]: 8n, [R]: 1n, [bit(0)]: 1n } }],
+    [
+      "another unknown wire",
+      general,
+      { product: sides({ [Q]: 1n }, { [D]: 1n }, { [IN]: 1n, [R]: -1n, [bit(0)]: 1n }) },
+    ],
+    ["a wire without a range", { ...fixed, ranges: [-1, 3] }, {}],
+    ["quotient times divisor may exceed the prime", fixed, { at: 0, sum: { [IN]: -1n, [Q]: P / 2n, [R]: 1n } }],
+    ["the remainder may be the divisor or more", fixed, { at: 3, sum: { [R]: -1n, [bit(2)]: 1n, [bit(3)]: 8n } }],
+    ["the remainder may be the divisor or more", general, { at: 5, sum: { ...linear[5], 0: 3n } }],
+    ["is not linear", { ...general, less: [{ by: 1, scale: 1n }] }, {}],
+    [
+      "the difference may exceed the prime",
+      general,
+      { at: 5, sum: { ...linear[5], [bit(8)]: P / 2n, [bit(9)]: P / 2n } },
+    ],
     ["the remainder has another factor", general, { product: sides({ [Q]: 1n }, { [D]: 1n }, { [IN]: 1n, [R]: -2n }) }],
     ["not remainder less divisor", general, { at: 5, sum: { ...linear[5], [D]: -2n } }],
     ["a wire that is not a bit", general, { free: bit(8) }],

@@ -9,6 +9,7 @@ import { refute } from "../src/refute/refute.ts";
 import { checkRefutation } from "../src/refute/replay.ts";
 import { P } from "../src/replay/field.ts";
 import { compile } from "./compiled.ts";
+import { free } from "./free.ts";
 import { randomCircuit, range, SMALL } from "./random-circuit.ts";
 import { solutions } from "./solutions.ts";
 
@@ -74,16 +75,10 @@ describe("refutation of random systems over a small field", function () {
       const inputs = circuit.given + circuit.results;
       const given = range(1, inputs);
       const targets = range(1 + inputs, circuit.wires - 1 - inputs);
-      const seen = new Map<string, string>();
       const all = solutions(circuit);
       const valuesOf = (wires: readonly number[], values: ArrayLike<bigint | number>) =>
         wires.map((wire) => values[wire]).join();
-      const isUnique = all.every((values) => {
-        const [key, value] = [valuesOf(given, values), valuesOf(targets, values)];
-        const before = seen.get(key) ?? value;
-        seen.set(key, before);
-        return before === value;
-      });
+      const isUnique = free(all, given, targets).length === 0;
       const system: System = systemOf(circuit.wires, inputs, circuit.constraints);
       const found = refute({ system, given, targets, prime: BigInt(SMALL), limits: limits(20_000) });
       const shown = JSON.stringify(circuit, (_, value) => (typeof value === "bigint" ? Number(value) : value));

@@ -3,6 +3,7 @@
 import { certify } from "@sotto/certify";
 import { largeCircuit } from "@sotto/test-kit/large-circuit";
 import { compileSource } from "./certify-source.ts";
+import { peak } from "./peak.ts";
 
 const [paths, levels] = process.argv.slice(2).map(Number) as [number, number];
 let start = performance.now();
@@ -14,4 +15,4 @@ const outcome = certify(circuit);
 if (outcome.verdict !== "certified") throw new Error(`a circuit of ${paths} paths is ${outcome.verdict}`);
 console.log("certify", seconds());
 console.log("constraints", outcome.checked.constraints);
-console.log("memory", process.resourceUsage().maxRSS * 1024);
+console.log("memory", peak());

@@ -3,6 +3,7 @@
 import { problemLines, proveFiles } from "@sotto/certify/internal";
 import { certifyCircuit, circuitFiles, committedResults } from "@sotto/keys/certify/circuits";
 import { circuitNames } from "@sotto/keys/circuits/paths";
+import { peak } from "./peak.ts";
 
 const both = process.argv[2] === "both";
 for (const name of circuitNames) {
@@ -14,4 +15,4 @@ for (const name of circuitNames) {
   if (!both) console.log(name, (performance.now() - start) / 1000);
 }
 console.log("cpu", process.resourceUsage().userCPUTime / 1e6);
-console.log("memory", process.resourceUsage().maxRSS * 1024);
+console.log("memory", peak());

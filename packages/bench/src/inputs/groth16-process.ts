@@ -2,7 +2,7 @@
 // as JSON.
 // Arguments: `sotto`, `plain` (sotto without relaxed SIMD, so without fused multiply-add) or `snarkjs`; the files of a random
 // system: its proving key, its witness as a .wtns file; and the number of later proofs.
-import { existsSync, readFileSync } from "node:fs";
+import { peak } from "./peak.ts";
 
 /** What the proofs of a process take. */
 export interface Proofs {
@@ -12,12 +12,6 @@ export interface Proofs {
   readonly peak: number;
   /** Each later one, ms. */
   readonly later: readonly number[];
-}
-
-/** resourceUsage().maxRSS is no less than what the parent had when it started this process, so Linux's own count is read. */
-function peak(): number {
-  const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
-  return 1024 * Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? process.resourceUsage().maxRSS);
 }
 
 const [engine = "", zkey = "", wtns = "", count = ""] = process.argv.slice(2);

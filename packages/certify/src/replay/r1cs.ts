@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { P } from "./field.ts";
+import { need } from "./need.ts";
 
 /**
  * An .r1cs file (iden3's binary format), small enough to be read in full. Constraint i is A_i(w) * B_i(w) = C_i(w). This
@@ -31,10 +32,6 @@ export const TERM_BYTES = 4 + FIELD_BYTES;
 
 /** A wire and its coefficient in [0, P). */
 export type Term = [wire: number, coefficient: bigint];
-
-function need(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(what);
-}
 
 /** Header, constraints and labels. Other sections would be constraints of another kind, unless they are empty. */
 function sections(file: Buffer, name: string): Map<number, Buffer> {
@@ -110,27 +107,33 @@ export function parseR1cs(file: Buffer, name: string): R1cs {
   };
 }
 
+/** The first field elements that were read, by their bytes: a large circuit has a million terms, and few coefficients. */
+const elements = new Map<string, bigint>();
+const MAX_ELEMENTS = 2 ** 14;
+
 /** A little-endian field element. */
 export function readField(buffer: Buffer, at: number): bigint {
-  return (
+  const bytes = buffer.toString("latin1", at, at + FIELD_BYTES);
+  const known = elements.get(bytes);
+  if (known !== undefined) return known;
+  const element =
     buffer.readBigUInt64LE(at) |
     (buffer.readBigUInt64LE(at + 8) << 64n) |
     (buffer.readBigUInt64LE(at + 16) << 128n) |
-    (buffer.readBigUInt64LE(at + 24) << 192n)
-  );
+    (buffer.readBigUInt64LE(at + 24) << 192n);
+  if (elements.size < MAX_ELEMENTS) elements.set(bytes, element);
+  return element;
 }
 
 /** A, B and C of one constraint. */
 export function sidesOf({ bytes, offsets }: R1cs, constraint: number): [Term[], Term[], Term[]] {
   let position = offsets[constraint] as number;
   const side = (): Term[] => {
-    const terms = bytes.readUInt32LE(position);
-    position += 4;
-    return Array.from({ length: terms }, (): Term => {
-      const term: Term = [bytes.readUInt32LE(position), readField(bytes, position + 4)];
-      position += TERM_BYTES;
-      return term;
-    });
+    const end = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
+    const terms: Term[] = [];
+    for (position += 4; position < end; position += TERM_BYTES)
+      terms.push([bytes.readUInt32LE(position), readField(bytes, position + 4)]);
+    return terms;
   };
   return [side(), side(), side()];
 }

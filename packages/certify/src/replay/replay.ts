@@ -1002,29 +1002,22 @@ interface Row {
 
 const expanded = new WeakMap<R1cs, Sides[]>();
 
-/** A, B and C of all constraints. Equal coefficients are one object, because a large circuit has a million terms. */
+/** A, B and C of all constraints. */
 function sidesOfAll(r1cs: R1cs): Sides[] {
-  const coefficients = new Map<bigint, bigint>();
-  const all =
-    expanded.get(r1cs) ??
-    Array.from({ length: r1cs.constraints }, (_, i) => {
-      const sides = sidesOf(r1cs, i);
-      for (const side of sides)
-        for (const term of side) {
-          const known = coefficients.get(term[1]);
-          if (known === undefined) coefficients.set(term[1], term[1]);
-          else term[1] = known;
-        }
-      return sides;
-    });
+  const all = expanded.get(r1cs) ?? Array.from({ length: r1cs.constraints }, (_, i) => sidesOf(r1cs, i));
   expanded.set(r1cs, all);
   return all;
 }
 const isOpen = (values: Values, side: Side) => side.some(([wire]) => values[wire] === undefined);
-const evaluate = (values: Values, side: Side) =>
-  mod(
-    side.reduce((total, [wire, k]) => (values[wire] === undefined ? total : total + k * (values[wire] as bigint)), 0n),
-  );
+/** The value of a side without its open wires. */
+function evaluate(values: Values, side: Side): bigint {
+  let total = 0n;
+  for (const [wire, k] of side) {
+    const value = values[wire];
+    if (value !== undefined) total += k * value;
+  }
+  return total % P;
+}
 
 /** A constraint as an equation, if one factor is known and has the same value at both points. */
 function rowOf(sides: Sides, [first, second]: readonly [Values, Values]): Row | undefined {
@@ -1113,16 +1106,42 @@ function isolate(order: readonly (readonly [wire: number, row: Row])[]): [wire: 
   return [...leads];
 }
 
-/** The only wire of a constraint without a value; undefined if there is none, or more than one. */
-function onlyOpen(values: Values, sides: Sides): number | undefined {
-  let open: number | undefined;
-  for (const side of sides)
-    for (const [wire] of side) {
-      if (values[wire] !== undefined || wire === open) continue;
-      if (open !== undefined) return undefined;
-      open = wire;
-    }
+/** The wires of a constraint without a value. */
+function openWires(values: Values, sides: Sides): Set<number> {
+  const open = new Set<number>();
+  for (const side of sides) for (const [wire] of side) if (values[wire] === undefined) open.add(wire);
   return open;
+}
+
+/** Gives a value to each wire that is alone open in a constraint, and so on. @returns the constraints with open wires */
+function assignSingles(sides: readonly Sides[], all: readonly [Values, Values]): Sides[] {
+  const [values] = all;
+  const users = new Map<number, Sides[]>();
+  const count = new Map<Sides, number>();
+  const ready: Sides[] = [];
+  for (const constraint of sides) {
+    const open = openWires(values, constraint);
+    if (open.size === 0) continue;
+    count.set(constraint, open.size);
+    if (open.size === 1) ready.push(constraint);
+    for (const wire of open) {
+      const others = users.get(wire);
+      if (others === undefined) users.set(wire, [constraint]);
+      else others.push(constraint);
+    }
+  }
+  for (let constraint = ready.pop(); constraint !== undefined; constraint = ready.pop()) {
+    const row = count.get(constraint) === 1 ? rowOf(constraint, all) : undefined;
+    const [wire] = row?.terms.keys() ?? [];
+    if (row === undefined || wire === undefined) continue;
+    solveRows([row], all, () => 0n);
+    for (const user of users.get(wire) as Sides[]) {
+      const rest = (count.get(user) as number) - 1;
+      count.set(user, rest);
+      if (rest === 1) ready.push(user);
+    }
+  }
+  return sides.filter((constraint) => (count.get(constraint) ?? 0) > 0);
 }
 
 /** Extends values at two points to all wires, through constraints that are linear in the wires that are left. */
@@ -1131,18 +1150,7 @@ function spread(sides: readonly Sides[], wires: number, all: readonly [Values, V
   const [values] = all;
   let left = sides;
   for (;;) {
-    // One pass in each direction finds most wires that a single constraint gives.
-    for (let found = true; found; ) {
-      found = false;
-      left = left.toReversed().filter((constraint) => {
-        const row = onlyOpen(values, constraint) === undefined ? undefined : rowOf(constraint, all);
-        if (row?.terms.size === 1) {
-          solveRows([row], all, zero);
-          found = true;
-        }
-        return constraint.some((side) => isOpen(values, side));
-      });
-    }
+    left = assignSingles(left, all);
     const rows = left
       .map((constraint) => rowOf(constraint, all))
       .filter((row) => row !== undefined && row.terms.size > 0) as Row[];
