@@ -29,6 +29,8 @@ export type Outcome =
       readonly certificate: Buffer;
       /** What the second checker says about it. */
       readonly checked: CheckedTheorem;
+      /** Inputs in no constraint: they bind nothing. Absent if only a certificate is replayed. */
+      readonly unused?: readonly string[];
     }
   | {
       readonly verdict: "refuted";
@@ -107,11 +109,14 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
     const other = openIn(proof).length > 0 ? determine(basis, [], "source") : proof;
     if (openIn(other).length < openIn(proof).length) [proof, theorem] = [other, "source"];
   }
-  const open = openIn(proof);
-  if (open.length === 0) return checkProof(circuit, proof, theorem, onStage);
   const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
   const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
   const nameOf = (wire: number) => explain([wire]).name(wire);
+  const open = openIn(proof);
+  if (open.length === 0) {
+    const outcome = checkProof(circuit, proof, theorem, onStage);
+    return outcome.verdict === "certified" ? { ...outcome, unused: basis.unused.map(nameOf) } : outcome;
+  }
   const what = theorem === "wires" ? "wires" : "outputs";
   const advice = isOutputless
     ? ", and the circuit has no outputs: --theorem wires searches for two witnesses"

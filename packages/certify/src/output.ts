@@ -28,6 +28,7 @@ export function textOf(path: string, outcome: Outcome): string[] {
       ...(source === undefined
         ? []
         : [`  the file lacks inputs; circom --O0 keeps them, in a file with the SHA-256 ${source}`]),
+      ...(outcome.unused ?? []).map((input) => `  ${input} is in no constraint`),
     ];
   }
   if (outcome.verdict === "refuted") {

@@ -155,6 +155,13 @@ describe("the program certify", function () {
     expect(run(good).status).to.equal(0);
   });
 
+  it("names the inputs that no constraint contains", () => {
+    const unused = run(writeCircuit(division(true).replace("signal input a;", "signal input a; signal input bound;")));
+    expect(unused.status).to.equal(0);
+    expect(unused.stdout).to.match(/\n {2}main\.bound is in no constraint\n$/);
+    expect(run(good).stdout).not.to.contain("in no constraint");
+  });
+
   it("finds includes beside the circuit and in the folders of -l", () => {
     const folder = temporaryFolder("certify-includes");
     mkdirSync(join(folder, "lib"));

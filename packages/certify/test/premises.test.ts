@@ -6,6 +6,7 @@ import { checkCertificate } from "../src/replay/check.ts";
 import { replayComparison } from "../src/replay/compare.ts";
 import { replayDivision } from "../src/replay/division.ts";
 import { P } from "../src/replay/field.ts";
+import { checkNonsquare } from "../src/replay/nonsquare.ts";
 import { compile } from "./compiled.ts";
 
 type Sum = Readonly<Record<number, bigint>>;
@@ -137,6 +138,41 @@ describe("the second checker refuses a division without one of its premises", ()
     ["a wire that is not a bit", general, { free: bit(8) }],
   ] as [string, typeof fixed, Change][])
     it(`says "${message}"`, () => expect(() => replay(step, change)).to.throw(message));
+});
+
+describe("the second checker refuses a divisor that may be 0", () => {
+  const [W, T, X, N] = [1, 2, 3, 4];
+  const wire = (one: number) => ({ constant: 0n, wires: [one], coefficients: [1n] });
+  /** The divisor c - k t. */
+  const divisor = (c: bigint, k: bigint) => ({ constant: c, wires: [T], coefficients: [P - k] });
+  const values = [1n, 2n, 3n].map((seed) => Array.from({ length: 5 }, (_, i) => 1_000_003n ** (seed + BigInt(i)) % P));
+  // t = w w and (5 - t) x = n: 5 has no root, so t is not 5.
+  const fact = {
+    rule: "nonsquare" as const,
+    by: 0,
+    form: divisor(5n, 1n),
+    root: [wire(W)],
+    c: 5n,
+    k: 1n,
+    e: 0n,
+    definitions: [{ by: 1, wire: T }],
+  };
+  const replay = (change: object, divided: Sum = { 0: 5n, [T]: -1n }, left: Sum = { [W]: 1n }) => {
+    const constraints = [sides(divided, { [X]: 1n }, { [N]: 1n }), sides(left, { [W]: 1n }, { [T]: 1n })];
+    checkNonsquare({ ...fact, ...change }, (by) => constraints[by] as (typeof constraints)[number], values);
+  };
+
+  it("(control) accepts one that would make a number without a root a square", () => replay({}));
+  for (const [message, ...change] of [
+    ["c / k has a root, or is 0", { c: 4n, form: divisor(4n, 1n) }, { 0: 4n, [T]: -1n }],
+    ["0 = 0 is not a contradiction", { c: 0n, k: 0n }],
+    ["w is not a form or a product of two", { root: [wire(W), wire(W), wire(W)] }],
+    ["more than 12 definitions", { definitions: Array(13).fill({ by: 1, wire: T }) }],
+    ["constraint 1 defines no wire", {}, { 0: 5n, [T]: -1n }, { [T]: 1n }],
+    ["constraint 0 does not contain the divisor", { form: divisor(5n, 4n), k: 4n }],
+    ["the identity does not hold", { e: 1n }],
+  ] as [string, object, Sum?, Sum?][])
+    it(`says "${message}"`, () => expect(() => replay(...change)).to.throw(message));
 });
 
 describe("a square root whose sign a comparison with half the prime gives", function () {
