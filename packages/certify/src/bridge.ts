@@ -135,19 +135,50 @@ class Evaluation {
 /** Gives every wire of the shipped system a value at both points that satisfies its linear constraints. */
 function evaluateShipped(shipped: System, seed: string): Evaluation {
   const evaluation = new Evaluation(shipped);
-  const equations: { terms: Map<number, bigint>; sums: [bigint, bigint] }[] = [];
-  for (let i = 0; i < shipped.constraints; i++) {
-    const sizes = [0, 1].map((side) => evaluation.unknown(i, side).length);
-    const found = sizes.includes(0) ? evaluation.equation(i) : undefined;
-    if (found !== undefined && found.terms.size > 0) equations.push(found);
-  }
-  const order = eliminate(equations);
+  const order = solveConstants(evaluation);
   const pivots = new Set(order.map(({ wire }) => wire));
   const random = randomElements(seed, POINTS * shipped.wires);
   for (let wire = 1; wire < shipped.wires; wire++)
-    if (!pivots.has(wire)) evaluation.set(wire, [random[2 * wire] as bigint, random[2 * wire + 1] as bigint]);
+    if (!pivots.has(wire) && evaluation.values[0][wire] === undefined)
+      evaluation.set(wire, [random[2 * wire] as bigint, random[2 * wire + 1] as bigint]);
   substituteBack(evaluation, order, []);
   return evaluation;
+}
+
+/**
+ * Sets the wires that linear constraints make constants. Other constraints can become linear with them, so it repeats.
+ * @returns the equations of the other wires
+ */
+function solveConstants(evaluation: Evaluation): (Equation & { wire: number })[] {
+  const { constraints } = evaluation.system;
+  for (;;) {
+    const equations: Equation[] = [];
+    let found = 0;
+    // A constraint that gives a wire can make the next ones linear: constants are often computed in the order of the source.
+    for (let i = 0; i < constraints; i++) {
+      const sizes = [0, 1].map((side) => evaluation.unknown(i, side).length);
+      const equation = sizes.includes(0) ? evaluation.equation(i) : undefined;
+      if (equation === undefined || equation.terms.size === 0) continue;
+      if (equation.terms.size > 1) equations.push(equation);
+      else {
+        setOnly(evaluation, equation);
+        found++;
+      }
+    }
+    if (found > 0) continue;
+    const order = eliminate(equations);
+    reduce(order);
+    const constants = order.filter(({ terms }) => terms.size === 1);
+    for (const equation of constants) setOnly(evaluation, equation);
+    if (constants.length === 0) return order;
+  }
+}
+
+/** Gives the only wire of an equation its value. */
+function setOnly(evaluation: Evaluation, { terms, sums }: Equation): void {
+  const [[wire, coefficient]] = terms as unknown as [[number, bigint]];
+  const factor = P - inverse(coefficient);
+  evaluation.set(wire, [(sums[0] * factor) % P, (sums[1] * factor) % P]);
 }
 
 interface Equation {
@@ -276,8 +307,7 @@ function extend(plain: System, evaluation: Evaluation): number[] {
       const equation = evaluation.equation(i);
       const [term] = equation?.terms ?? [];
       if (equation === undefined || term === undefined) continue;
-      const factor = P - inverse(term[1]);
-      evaluation.set(term[0], [(equation.sums[0] * factor) % P, (equation.sums[1] * factor) % P]);
+      setOnly(evaluation, equation);
       known(term[0]);
     }
     // The remaining signals follow only from several equations together.
