@@ -126,6 +126,37 @@ export function multiplesOf(
   return { centre: middle, parts };
 }
 
+/** Odd numbers whose multiples of a unit are looked up, times powers of two. */
+const ODD = [1n, 3n, 5n, 7n, 9n, 11n, 13n, 15n];
+
+/**
+ * A point in Montgomery form as a unit, with its multiples by plus or minus an odd number up to 15 times a power of two: k by
+ * "u,v". Undefined if its order is not ORDER.
+ */
+export function multiplesOfUnit([u, v]: readonly [u: bigint, v: bigint]):
+  | { base: Affine; multiples: Map<string, bigint> }
+  | undefined {
+  if (!onMontgomery(u, v) || v === 0n) return undefined;
+  const base = affine([mod(u * (u + 1n)), mod(v * (u - 1n)), mod(v * (u + 1n))]);
+  if (!same(multiply(base, ORDER), IDENTITY)) return undefined;
+  const multiples = new Map<string, bigint>();
+  const doublings = ORDER.toString(2).length + 1;
+  let row = ODD.map((k): [bigint, Projective] => [k, multiply(base, k)]);
+  for (let j = 0; j <= doublings; j++, row = row.map(([k, point]) => [2n * k, add(point, point)]))
+    for (const [k, [x, y, z]] of row) {
+      // The identity has no coordinates. No other multiple has x = 0, because ORDER is odd.
+      if (x === 0n) continue;
+      const inverted = inverse((z - y) * x);
+      const [first, second] = [mod((z + y) * x * inverted), mod((z + y) * z * inverted)];
+      for (const [key, value] of [
+        [`${first},${second}`, k],
+        [`${first},${mod(-second)}`, -k],
+      ] as const)
+        if (!multiples.has(key)) multiples.set(key, value);
+    }
+  return { base, multiples };
+}
+
 /** Whether an interval contains a multiple of ORDER. */
 export const meetsOrder = (low: bigint, high: bigint): boolean => {
   const rest = ((low % ORDER) + ORDER) % ORDER;

@@ -2,6 +2,7 @@ import { findComparisons } from "./compare.ts";
 import { A, EDWARDS_A, EDWARDS_D, meetsOrder, multiplesOf, type Range } from "./curve.ts";
 import { inverse, isSquare, mod, P } from "./field.ts";
 import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf, ratio, scaled } from "./form.ts";
+import { Ladders } from "./ladder.ts";
 import { nonsquares } from "./nonsquare.ts";
 import type { Normalized } from "./normalize.ts";
 import type { Comparison, Fact, Point, Product } from "./steps.ts";
@@ -59,6 +60,8 @@ export class Facts {
   readonly #squaresOf = new Map<number, Product[]>();
   readonly #pending = new Map<string, Pending[]>();
   readonly #edwards = new Map<string, number>();
+  /** Pairs of Edwards points whose sum was looked for. */
+  readonly #pairs = new Set<string>();
   /** Points P of order ORDER whose coordinates are wires: units of multiples. */
   readonly #units = new Map<string, Known>();
 
@@ -102,7 +105,31 @@ export class Facts {
     this.#scanBabyChecks();
     for (let point = this.#queue.shift(); point !== undefined; point = this.#queue.shift()) this.#extend(point);
     this.#scanEdwards();
+    this.#scanLadders();
     this.scanDivisors();
+  }
+
+  #scanLadders(): void {
+    const ladders = new Ladders({
+      system: this.#system,
+      booleans: this.booleans,
+      squares: this.#squares,
+      edwards: () => [...this.#edwards.values()].map((index) => [...edwardsForms(this.steps[index] as Fact), index]),
+      addEdwards: (x, y, fact) => {
+        if (!this.#edwards.has(edwardsKey(x, y))) this.#edwards.set(edwardsKey(x, y), fact);
+      },
+      products: (left, right) => this.#products(left, right),
+      dividing: (divisor) => this.#dividing(divisor),
+      quotients: (divisor, dividend) => this.#quotients(divisor, dividend),
+      nonzero: (form) => this.nonzero(form),
+      add: (fact) => this.#add(fact),
+      addNonzero: (form, fact) => this.#addNonzero(form, fact),
+    });
+    for (let size = -1; size !== this.#edwards.size; ) {
+      size = this.#edwards.size;
+      ladders.scan();
+      this.#scanEdwards();
+    }
   }
 
   /** Finds divisors that are not 0 although no lemma about points says so. This holds over any prime field. */
@@ -582,14 +609,13 @@ export class Facts {
 
   /** Sums of Edwards points, until no more are found. */
   #scanEdwards(): void {
-    const tried = new Set<string>();
     for (let size = -1; size !== this.#edwards.size; ) {
       size = this.#edwards.size;
-      for (const [key, index] of [...this.#edwards]) this.#addEdwards(key, index, tried);
+      for (const [key, index] of [...this.#edwards]) this.#addEdwards(key, index);
     }
   }
 
-  #addEdwards(key: string, index: number, tried: Set<string>): void {
+  #addEdwards(key: string, index: number): void {
     const [x1, y1] = edwardsForms(this.steps[index] as Fact);
     if (x1.wires.length !== 1 || y1.wires.length !== 1) return;
     // tau is the product of x1 y2 and y1 x2: constraints that contain them name the candidates for (x2, y2).
@@ -624,8 +650,8 @@ export class Facts {
     }
     for (const [x2, y2, other] of others) {
       const pair = `${key} ${edwardsKey(x2, y2)}`;
-      if (tried.has(pair)) continue;
-      tried.add(pair);
+      if (this.#pairs.has(pair)) continue;
+      this.#pairs.add(pair);
       for (const beta of this.#products(x1, y2))
         for (const gamma of this.#products(y1, x2))
           for (const tau of this.#products(beta.result, gamma.result))
@@ -666,7 +692,8 @@ const pointKey = ({ u, v, scale }: Point): string => `${keyOf(u)} ${keyOf(v)} ${
 const edwardsKey = (x: Form, y: Form): string => `${keyOf(x)} ${keyOf(y)}`;
 
 function edwardsForms(fact: Fact): [Form, Form] {
-  if (fact.rule !== "edwards" && fact.rule !== "baby_check" && fact.rule !== "completed")
+  if (fact.rule === "replace") return [...fact.coordinates];
+  if (fact.rule !== "edwards" && fact.rule !== "baby_check" && fact.rule !== "completed" && fact.rule !== "lower")
     throw new Error(`${fact.rule} is not about an Edwards point`);
   return [fact.x.left, fact.y.left];
 }

@@ -1,4 +1,5 @@
 import type { Form } from "./form.ts";
+import type { LadderFact } from "./ladder-steps.ts";
 
 /** left * right = result follows from constraint `by`; from arithmetic alone if `by` is -1 (a factor is constant). */
 export interface Product {
@@ -111,7 +112,8 @@ export type Fact =
     }
   | ({ rule: "compare" } & Comparison)
   /** `form` is a multiple of the square's result minus a number without a root. */
-  | { rule: "rootless"; square: Product; form: Form };
+  | { rule: "rootless"; square: Product; form: Form }
+  | LadderFact;
 
 /** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
 export type Determination =

@@ -224,6 +224,23 @@ function premises(fact: Fact): { facts: number[]; constraints: number[] } {
       return { facts: [fact.complete], constraints: [fact.delta.by, fact.x.by, fact.y.by] };
     case "nonsquare":
       return { facts: [], constraints: [fact.by, ...fact.definitions.map(({ by }) => by)] };
+    case "table":
+      return { facts: [], constraints: fact.definitions.map(({ by }) => by) };
+    case "lift":
+      return { facts: [fact.edwards, fact.nonzero], constraints: [fact.u.by, fact.v.by] };
+    case "twice":
+      return {
+        facts: [fact.point],
+        constraints: [fact.square.by, fact.slope.by, fact.first.by, fact.second.by],
+      };
+    case "sum":
+      return { facts: [fact.first, fact.second], constraints: [fact.line.by, fact.square.by, fact.last.by] };
+    case "choice":
+      return { facts: [fact.zero, fact.one], constraints: [fact.u.by, fact.v.by] };
+    case "lower":
+      return { facts: [fact.point], constraints: [fact.x.by, fact.y.by] };
+    case "replace":
+      return { facts: [fact.edwards], constraints: [fact.empty.by, fact.full.by, fact.x.by, fact.y.by] };
   }
 }
 
@@ -232,6 +249,8 @@ function wiresOf(fact: Fact, normalized: Normalized): readonly number[] {
   if (fact.rule === "compare")
     return fact.terms.flatMap(({ by }) => normalized.sides(by)?.flatMap(({ wires }) => wires) ?? []);
   if (fact.rule === "window" || fact.rule === "start") return fact.wires;
+  if (fact.rule === "table") return fact.bits;
+  if (fact.rule === "choice") return [fact.bit];
   return fact.rule === "step" ? [fact.sign] : [];
 }
 

@@ -12,7 +12,7 @@ import { onEdwards, onMontgomery, type SmallCurve, smallCurve } from "./small-cu
 import { smallFieldRules } from "./small-field.ts";
 import { solutions } from "./solutions.ts";
 
-const CIRCUITS = fuzzSize(150, 2_000);
+const CIRCUITS = fuzzSize(300, 4_000);
 /** Any of the solutions can contradict a lemma. */
 const MAX_SOLUTIONS = 20_000;
 /** Curves with 40 and with 88 points. */
@@ -21,6 +21,7 @@ const CURVES = [smallCurve(43, 4), smallCurve(71, 23)];
 const LEMMAS = [
   ...["curve", "double", "odd", "minus_one", "edwards", "scale", "sign"],
   ...["window", "start", "add", "added", "baby_check", "complete", "completed"],
+  ...["table", "lift", "twice", "sum", "choice", "lower", "replace"],
 ];
 
 /** The forms that a fact shows not to be 0. */
@@ -29,7 +30,10 @@ const nonzeroForms = (fact: Fact): readonly Form[] => [
   ...("forms" in fact ? fact.forms : []),
 ];
 const pointOf = (fact: Fact): Point | undefined => ("result" in fact ? fact.result : undefined);
-const isEdwards = (fact: Fact) => fact.rule === "edwards" || fact.rule === "baby_check" || fact.rule === "completed";
+function edwardsOf(fact: Fact): readonly [Form, Form] | undefined {
+  if (fact.rule === "replace") return fact.coordinates;
+  return "x" in fact && "y" in fact ? [fact.x.left, fact.y.left] : undefined;
+}
 
 const valueAt = ({ constant, wires, coefficients }: Form, values: Uint8Array, p: number): number =>
   wires.reduce((sum, wire, i) => sum + Number(coefficients[i]) * (values[wire] as number), Number(constant)) % p;
@@ -58,8 +62,9 @@ async function fuzz(curve: SmallCurve): Promise<Map<string, number>> {
           `${name}: ${fact.rule}`,
         ).to.equal(false);
       const at = (form: Form) => (values: Uint8Array) => valueAt(form, values, curve.p);
-      if (isEdwards(fact)) {
-        const [x, y] = [at(fact.x.left), at(fact.y.left)];
+      const edwards = edwardsOf(fact);
+      if (edwards !== undefined) {
+        const [x, y] = [at(edwards[0]), at(edwards[1])];
         expect(
           all.every((values) => onEdwards([x(values), y(values)], curve)),
           `${name}: ${fact.rule}`,

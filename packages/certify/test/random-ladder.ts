@@ -126,6 +126,76 @@ class Builder {
   }
 }
 
+/** A point of a table that two bits choose, as circomlib's Mux2 computes it. */
+function tablePoint(builder: Builder, points: readonly Pair[]): Point {
+  const [first, second] = [builder.bit(), builder.bit()];
+  const both = builder.product(first, second);
+  const coordinate = (i: 0 | 1): Sum => {
+    const [a, b, c, d] = points.map((point) => point[i]) as [number, number, number, number];
+    return plus([a, ONE], [b - a, first], [c - a, second], [d - c - b + a, both]);
+  };
+  return [builder.product(coordinate(0), ONE), builder.product(coordinate(1), ONE)];
+}
+
+/** A constant point and points of tables, added by Montgomery's formulas. Some are no multiples of the base, or sums of equal ones. */
+function tables(builder: Builder, random: Random, curve: SmallCurve): void {
+  const at = (k: number) => toMontgomery(multipleOf(curve, k % curve.order === 0 ? 1 : k), curve);
+  const [startU, startV] = at(1 + random.below(2 * curve.order));
+  let sum: Point = [plus([startU, ONE]), plus([startV, ONE])];
+  for (let i = 1 + random.below(2); i > 0; i--) {
+    const [step, offset] = [1 + random.below(2), random.below(4)];
+    const points = [1, 2, 3, 4].map((k) => at(step * k + offset));
+    if (random.below(5) === 0) points[random.below(4)] = [random.below(curve.p), random.below(curve.p)];
+    const table = tablePoint(builder, points);
+    sum = random.below(2) === 0 ? builder.add(table, sum) : builder.add(sum, table);
+  }
+  if (random.below(2) === 0) builder.edwards(sum);
+}
+
+/** A ladder from an Edwards point, whose x is not 0 or is replaced if it is. Some of its steps take another one of its points. */
+function montgomeryLadder(builder: Builder, random: Random, curve: SmallCurve): void {
+  const [a, b] = [builder.given(), builder.given()];
+  const [squareA, squareB] = [builder.product(a, a), builder.product(b, b)];
+  const { A } = curve;
+  builder.constraints.push([plus([A - 2, squareA]), squareB, plus([A + 2, squareA], [1, squareB], [-1, ONE])]);
+  const inverse = builder.wire();
+  let base: Point = [a, b];
+  if (random.below(2) === 0) builder.constraints.push([a, inverse, ONE]);
+  else {
+    const flag = builder.wire();
+    builder.constraints.push([a, inverse, plus([1, ONE], [-1, flag])], [a, flag, {}]);
+    const [x, y] = multipleOf(curve, 1 + random.below(curve.order - 1));
+    const replaced = (to: number, from: Sum): Sum => {
+      const result = builder.wire();
+      builder.constraints.push([plus([to, ONE], [-1, from]), flag, plus([1, result], [-1, from])]);
+      return result;
+    };
+    base = [replaced(x, a), replaced(y, b)];
+  }
+  const u = builder.quotient(plus([1, ONE], [1, base[1]]), plus([1, ONE], [-1, base[1]]));
+  const points: Point[] = [[u, builder.quotient(u, base[0])]];
+  const other = (point: Point): Point =>
+    random.below(6) === 0 ? (points[random.below(points.length)] as Point) : point;
+  const first = points[0] as Point;
+  let [power, sum] = [first, first];
+  for (let i = 1 + random.below(3); i > 0; i--) {
+    power = builder.double(other(power));
+    const both = builder.add(other(sum), other(power));
+    const [zero, one, bit] = [other(sum), other(both), builder.bit()];
+    const chosen = (coordinate: 0 | 1): Sum => {
+      const result = builder.wire();
+      const from = zero[coordinate];
+      builder.constraints.push([plus([1, one[coordinate]], [-1, from]), bit, plus([1, result], [-1, from])]);
+      return result;
+    };
+    sum = [chosen(0), chosen(1)];
+    points.push(power, both, sum);
+  }
+  const any = () => points[random.below(points.length)] as Point;
+  for (let i = random.below(3); i > 0; i--) points.push(builder.add(any(), any()));
+  if (random.below(2) === 0) builder.edwards(random.below(2) === 0 ? (points.at(-1) as Point) : any());
+}
+
 /** Doublings of an input, and steps from the result with random signs. Or the Edwards form of the input. */
 function multiples(builder: Builder, random: Random, curve: SmallCurve): void {
   let key = builder.input();
@@ -181,7 +251,10 @@ function sumOfTwo(builder: Builder, random: Random, curve: SmallCurve): void {
   builder.sumOfEdwards(builder.sumOfEdwards([a, b], other), [a, b]);
 }
 
-const KINDS = [multiples, windows, sumOfTwo];
+const KINDS = [
+  ...[multiples, multiples, multiples, windows, windows],
+  ...[sumOfTwo, tables, tables, montgomeryLadder, montgomeryLadder],
+];
 
 /** A circuit and its inputs. */
 export interface Ladder extends Pick<Circuit, "wires" | "constraints"> {

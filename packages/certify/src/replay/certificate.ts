@@ -66,10 +66,12 @@ const list =
   (read: Read): Read =>
   (value) =>
     Array.isArray(value) ? value.map(read) : refuse("lacks a list");
-const pair =
+const tuple =
+  (length: number) =>
   (read: Read): Read =>
   (value) =>
-    Array.isArray(value) && value.length === 2 ? value.map(read) : refuse("lacks a pair");
+    Array.isArray(value) && value.length === length ? value.map(read) : refuse(`lacks a list of ${length}`);
+const [single, pair, triple] = [tuple(1), tuple(2), tuple(3)] as const;
 const optional =
   (read: Read): Read =>
   (value) =>
@@ -94,6 +96,7 @@ const form: Read = (value) => {
 };
 const product = object({ by: number, left: form, right: form, result: form });
 const scaled = object({ by: number, scale: integer });
+const definition = object({ by: number, wire: number });
 const point = object({ u: form, v: form, scale: optional(number) });
 
 const FACTS: Readonly<Record<Fact["rule"], Shape>> = {
@@ -148,7 +151,7 @@ const FACTS: Readonly<Record<Fact["rule"], Shape>> = {
     c: integer,
     k: integer,
     e: integer,
-    definitions: list(object({ by: number, wire: number })),
+    definitions: list(definition),
   },
   rootless: { square: product, form },
   compare: {
@@ -158,6 +161,45 @@ const FACTS: Readonly<Record<Fact["rule"], Shape>> = {
     bound: integer,
     modulus: integer,
     out: optional(number),
+  },
+  table: {
+    bits: list(number),
+    definitions: list(definition),
+    base: pair(integer),
+    multiples: list(integer),
+    result: point,
+  },
+  lift: { edwards: number, nonzero: number, u: product, v: product, forms: single(form), result: point },
+  twice: {
+    point: number,
+    square: product,
+    slope: product,
+    first: product,
+    second: product,
+    forms: single(form),
+    result: point,
+  },
+  sum: {
+    first: number,
+    second: number,
+    line: product,
+    square: product,
+    last: product,
+    forms: single(form),
+    result: point,
+  },
+  choice: { bit: number, zero: number, one: number, u: product, v: product, result: point },
+  lower: { point: number, x: product, y: product, forms: triple(form) },
+  replace: {
+    edwards: number,
+    flag: number,
+    empty: product,
+    full: product,
+    base: pair(integer),
+    x: product,
+    y: product,
+    coordinates: pair(form),
+    forms: single(form),
   },
 };
 

@@ -7,6 +7,7 @@ import { replayComparison } from "./compare.ts";
 import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
 import { replayDivision } from "./division.ts";
 import { centred, inverse, mod, P, power } from "./field.ts";
+import { LadderReplay } from "./ladder.ts";
 import { need } from "./need.ts";
 import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
@@ -146,12 +147,22 @@ class Replay {
   readonly #edwards = new Map<number, readonly [Form, Form]>();
   /** Forms that are not 0, by the fact that shows it. */
   readonly #nonzero = new Map<number, Form[]>();
+  readonly #ladders: LadderReplay;
 
   constructor(r1cs: R1cs, substitutions: readonly Substitution[], facts: readonly Fact[]) {
     this.#r1cs = r1cs;
     this.#sides = sidesOfAll(r1cs);
     for (const step of substitutions) this.#substitute(step);
     this.#points = new Points(this.#sides, () => this.#randomPoint());
+    this.#ladders = new LadderReplay({
+      at: (form) => this.#points.at(form),
+      product: (product) => this.#points.product(product),
+      expand: (constraint) => this.#expand(constraint),
+      isBit: (wire) => this.#booleans.has(wire),
+      edwards: (fact) => this.#edwardsAt(fact),
+      isNonzero: (fact, values) =>
+        (this.#nonzero.get(fact) ?? []).some((form) => Points.proportional(values, this.#points.at(form))),
+    });
     this.#facts = facts;
     for (const [index, fact] of facts.entries())
       this.#step(`fact ${index} (${fact.rule})`, () => this.#fact(index, fact));
@@ -543,6 +554,18 @@ class Replay {
         checkNonsquare(fact, (constraint) => this.#expand(constraint), points.values);
         this.#shows(index, fact.form);
         return;
+      case "table":
+      case "lift":
+      case "twice":
+      case "sum":
+      case "choice":
+      case "lower":
+      case "replace": {
+        const { edwards, nonzero } = this.#ladders.check(index, fact);
+        if (edwards !== undefined) this.#edwards.set(index, edwards);
+        this.#shows(index, ...nonzero);
+        return;
+      }
     }
   }
 
