@@ -2,7 +2,8 @@ import type { AbiCodec, ContractRead } from "./contract.ts";
 import type { CallReverted } from "./errors.ts";
 import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
-import { type ChainOptions, Failover } from "./rpc/failover.ts";
+import type { RpcEndpoint } from "./rpc/endpoint.ts";
+import { type ChainOptions, Failover, type NodeStatus } from "./rpc/failover.ts";
 import type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 import type { ChainSource, LogQuery } from "./source.ts";
 
@@ -30,6 +31,11 @@ export class Chain implements ChainSource {
   /** The configured chain id. */
   get expectedChainId(): bigint {
     return this.#nodes.chainId;
+  }
+
+  /** The nodes in the configured order: how often each was asked and at fault, and which of them is used now. */
+  get nodes(): readonly NodeStatus[] {
+    return this.#nodes.status;
   }
 
   /** The configured chain id, once a node has confirmed it. @throws ChainError WRONG_CHAIN */
@@ -84,17 +90,23 @@ export class Chain implements ChainSource {
   async #askAll(): Promise<Head> {
     const before = this.#newest;
     const heads = await soonFulfilled(this.#nodes.all((node) => new ChainNode(node).head()));
+    this.#compared(heads);
     // Throws the fault of a node, or retries.
     if (heads.size === 0) return this.useNode((node) => node.head());
     const newest = [...heads.values()].reduce((a, b) => (b.number > a.number ? b : a));
     // A request that ran at the same time may have returned a newer one.
     if (this.#newest === before || newest.number > (this.#newest?.number ?? 0)) this.#newest = newest;
     this.#comparedAt = this.#clock();
-    for (const [node, { number }] of heads) {
-      const message = `is at block ${number}, behind ${newest.number}`;
-      this.#nodes.judge(node, number < newest.number ? new ChainNode(node).inconsistent(message) : undefined);
-    }
     return newest;
+  }
+
+  /** @param heads the newest blocks of the nodes that responded */
+  #compared(heads: ReadonlyMap<RpcEndpoint, Head>): void {
+    const newest = Math.max(...Array.from(heads.values(), ({ number }) => number));
+    const lags = new Map(Array.from(heads, ([node, { number }]) => [node, newest - number]));
+    this.#nodes.compared(lags, (node) =>
+      new ChainNode(node).inconsistent(`is at block ${heads.get(node)?.number}, behind ${newest}`),
+    );
   }
 
   /** The block that a node would mine now; undefined if no node reports it. */

@@ -39,9 +39,13 @@ export class RpcErrorResponse extends ChainError {
   }
 }
 
-const FAULTS: readonly ChainErrorCode[] = ["NODE_UNREACHABLE", "NODE_ERROR", "NODE_INCONSISTENT", "WRONG_CHAIN"];
+/** The codes of the errors that are one node's fault. */
+export const NODE_FAULTS = ["NODE_UNREACHABLE", "NODE_ERROR", "NODE_INCONSISTENT", "WRONG_CHAIN"] as const;
+
+/** The code of an error that is one node's fault. */
+export type NodeFaultCode = (typeof NODE_FAULTS)[number];
 
 /** Whether the error is one node's fault, so that another node may succeed. All other errors are final. */
 export function isNodeFault(error: unknown): error is ChainError {
-  return error instanceof ChainError && FAULTS.includes(error.code);
+  return error instanceof ChainError && NODE_FAULTS.includes(error.code as NodeFaultCode);
 }

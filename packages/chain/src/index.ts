@@ -4,7 +4,14 @@ export { type ClockReference, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS } fro
 export { type AbiCodec, type ContractRead, readContract } from "./contract.ts";
 export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
-export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
+export {
+  CallReverted,
+  ChainError,
+  type ChainErrorCode,
+  isNodeFault,
+  NODE_FAULTS,
+  type NodeFaultCode,
+} from "./errors.ts";
 export type { BlockTag, ChainNode } from "./node.ts";
 export {
   type AppendCall,
@@ -47,7 +54,7 @@ export {
 } from "./pool/views.ts";
 export type { Broadcast } from "./rpc/broadcast.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
-export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
+export type { ChainLog, ChainOptions, NodeStatus } from "./rpc/failover.ts";
 export type { Block, Call, FeeHistory, Head, Log, PendingBlock, Receipt, Transaction } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
 export {

@@ -277,6 +277,50 @@ describe("a chain with several nodes", () => {
     expect(await chain.balance(ADDRESS)).to.equal(5n);
   });
 
+  it("shows the requests and faults of each node, and which are paused, chosen and behind", async () => {
+    Object.assign(first.answers, { eth_getBlockByNumber: block(10), eth_getBalance: rpcError("no key: secret-key") });
+    Object.assign(second.answers, { eth_getBlockByNumber: block(60), eth_getBalance: "0x6" });
+    const chain = reader([first, second]);
+    const status = () => chain.nodes.map(({ seconds: _, ...shown }) => shown);
+    const none = { NODE_UNREACHABLE: 0, NODE_ERROR: 0, NODE_INCONSISTENT: 0, WRONG_CHAIN: 0 };
+    const fresh = { requests: 0, faults: none, paused: false, chosen: false, lag: undefined };
+    expect(status()).to.deep.equal([
+      { ...fresh, host: first.name, chosen: true },
+      { ...fresh, host: second.name },
+    ]);
+    await Promise.all([chain.balance(ADDRESS), chain.balance(ADDRESS), chain.balance(ADDRESS)]);
+    // Each asked for the chain id first.
+    expect(status()).to.deep.equal([
+      { ...fresh, host: first.name, requests: 6, faults: { ...none, NODE_ERROR: 3 }, paused: true },
+      { ...fresh, host: second.name, requests: 6, chosen: true },
+    ]);
+    expect(chain.nodes.every(({ seconds }) => seconds > 0)).to.equal(true);
+    await chain.newest();
+    expect(chain.nodes.map(({ lag }) => lag)).to.deep.equal([50, 0]);
+    time += 600_000;
+    // It is behind until a comparison finds that it is not.
+    expect(chain.nodes.map(({ paused }) => paused)).to.deep.equal([true, false]);
+    expect(chain.nodes[0]?.faults["NODE_INCONSISTENT"]).to.equal(1);
+    expect(JSON.stringify(chain.nodes)).to.not.contain("secret-key");
+  });
+
+  it("forgets how far a node was behind as soon as it does not respond to a comparison", async () => {
+    first.answers["eth_getBlockByNumber"] = block(10);
+    second.answers["eth_getBlockByNumber"] = block(60);
+    const chain = reader([first, second]);
+    await chain.newest();
+    expect(chain.nodes.map(({ lag }) => lag)).to.deep.equal([50, 0]);
+    first.answers["eth_getBlockByNumber"] = GONE;
+    await chain.newest();
+    expect(chain.nodes.map(({ lag, paused }) => ({ lag, paused }))).to.deep.equal([
+      { lag: undefined, paused: true },
+      { lag: 0, paused: false },
+    ]);
+    second.answers["eth_getBlockByNumber"] = GONE;
+    await rejection(chain.newest());
+    expect(chain.nodes.map(({ lag }) => lag)).to.deep.equal([undefined, undefined]);
+  });
+
   it("uses a node that is behind if the others fail", async () => {
     Object.assign(first.answers, { eth_getBlockByNumber: block(10), eth_getBalance: "0x5" });
     Object.assign(second.answers, { eth_getBlockByNumber: block(60) });

@@ -5,15 +5,17 @@ import {
   Closing,
   createApp,
   createReadiness,
+  createRegistry,
   type HealthOptions,
   healthRoutes,
   httpMetrics,
   listen,
   operationRoutes,
+  readinessMetrics,
   SERVER_ERRORS,
   type ServiceLog,
+  serveMetrics,
 } from "@sotto/server";
-import { collectDefaultMetrics, Registry } from "prom-client";
 import type { RegistryConfig } from "./config/registry-config.ts";
 import { PHONE_ROUTE_ERRORS } from "./error-definitions.ts";
 import { registryOpenApi } from "./http/openapi.ts";
@@ -74,8 +76,9 @@ async function open(
   await assertSomeNode(chain);
   const call = chainCall(chain);
   const { port, service } = await addressOf(config, phoneSettings.service);
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics, prefix: "sotto_" });
+  const metrics = createRegistry(new URL("../package.json", import.meta.url));
+  const metricsServer = await serveMetrics(config, metrics);
+  closing.add(() => metricsServer?.close());
   const phone = await openPhone({ config: phoneSettings, service, call, log, metrics, sender, clock });
   closing.add(() => phone.close());
   const { registry } = phone;
@@ -88,6 +91,7 @@ async function open(
     summary: "Whether the database and the chain work",
     checks: { store: CheckResult, chain: CheckResult },
   };
+  readinessMetrics(metrics, health.readiness);
   const app = await createApp({
     config,
     log,
@@ -99,7 +103,7 @@ async function open(
     routes: (root) =>
       operationRoutes(root, {
         basePath,
-        metrics,
+        metrics: metricsServer === undefined ? metrics : undefined,
         health: (scope) => healthRoutes(scope, health),
         routes: phone.routes,
       }),

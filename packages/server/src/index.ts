@@ -48,10 +48,19 @@ export {
 } from "./http/health.ts";
 export { parseStrictJson } from "./http/json.ts";
 export { addressOf, freePort, listen } from "./http/listen.ts";
-export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./http/metrics.ts";
+export {
+  type HttpMetrics,
+  httpMetrics,
+  type MetricsServer,
+  metricsRoute,
+  serveMetrics,
+  UNLIMITED,
+} from "./http/metrics.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
+export { createRegistry, readinessMetrics } from "./ops/metrics.ts";
 export { endWith, type Program, type ProgramCommand, runProgram, runProgramCommand } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";
+export { Sampled, type SampledOptions } from "./ops/sampled.ts";

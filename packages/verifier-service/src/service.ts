@@ -9,7 +9,9 @@ import {
   listen,
   operationRoutes,
   readDeployment,
+  readinessMetrics,
   type ServiceLog,
+  serveMetrics,
 } from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
@@ -29,6 +31,7 @@ import { presentPrice, startingQuotas } from "./operations/budget.ts";
 import { Holds } from "./operations/hold.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
+import { sampledMetrics } from "./ops/sampled-metrics.ts";
 import { readRetiredKeys, retiredKeys } from "./payments/retired-keys.ts";
 import { assertPool } from "./pool/facts.ts";
 import { poolState } from "./pool/state.ts";
@@ -47,6 +50,8 @@ export interface RunningService {
   readonly url: string;
   /** URL of the server's root. */
   readonly origin: string;
+  /** URL of the metrics. */
+  readonly metricsUrl: string;
   readonly set: string;
   /** Account of the relayer, 20 bytes, lower-case hex with 0x. */
   readonly relayer: string;
@@ -105,6 +110,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const proofs = await createVerifyEngine({ verificationKeys, workers: config.workers });
   closing.add(() => proofs.close());
   const metrics = createMetrics();
+  sampledMetrics({ registry: metrics.registry, config, chain, store, engine: proofs, clock });
   const clientId = clientIds(config.relayerKey);
   const clientOf = ({ ip }: { readonly ip: string }) => clientId(ip);
   const extensions = await openExtensions(config, {
@@ -164,6 +170,9 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     extensions: config.extensions.map(({ extension }) => extension),
     readiness: createReadiness({ needs, closing: () => closing.begun, translate: translateError, clock }),
   };
+  readinessMetrics(metrics.registry, operations.readiness);
+  const metricsServer = await serveMetrics(config, metrics.registry);
+  closing.add(() => metricsServer?.close());
   const app = await createApp({
     config,
     log,
@@ -171,7 +180,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     routes: (root) =>
       operationRoutes(root, {
         basePath,
-        metrics: metrics.registry,
+        metrics: metricsServer === undefined ? metrics.registry : undefined,
         health: (scope) => healthAndKeyRoutes(scope, operations),
         routes(scope) {
           deploymentRoute(scope, manifest);
@@ -192,6 +201,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   return {
     url: `${origin}${basePath}`,
     origin,
+    metricsUrl: metricsServer?.url ?? `${origin}/metrics`,
     set: catalog.set,
     relayer: relayer.address,
     close: () => closing.run(),

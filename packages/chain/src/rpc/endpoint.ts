@@ -27,6 +27,8 @@ export class RpcEndpoint {
   readonly name: string;
   readonly #url: string;
   readonly #options: EndpointOptions;
+  /** HTTP requests that were sent, and how long the finished ones took together. */
+  readonly #sent = { requests: 0, seconds: 0 };
   #lastId = 0;
   #batchSize = MAX_BATCH;
   #smallBatchesUntil = 0;
@@ -42,6 +44,11 @@ export class RpcEndpoint {
     this.name = host;
     this.#url = url;
     this.#options = options;
+  }
+
+  /** HTTP requests that were sent, a batch counts as one, and the seconds until their responses, all together. */
+  get sent(): { readonly requests: number; readonly seconds: number } {
+    return { ...this.#sent };
   }
 
   /**
@@ -115,8 +122,14 @@ export class RpcEndpoint {
     return { jsonrpc: "2.0", id: this.#lastId, method, params };
   }
 
-  #post(method: string, question: object): Promise<unknown> {
-    return postJsonRpc(this.#url, method, question, this.#options);
+  async #post(method: string, question: object): Promise<unknown> {
+    const start = performance.now();
+    this.#sent.requests += 1;
+    try {
+      return await postJsonRpc(this.#url, method, question, this.#options);
+    } finally {
+      this.#sent.seconds += (performance.now() - start) / 1000;
+    }
   }
 
   #read(method: string, id: number, value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { delay } from "../delay.ts";
-import { ChainError, type ChainErrorCode, isNodeFault } from "../errors.ts";
+import { ChainError, type ChainErrorCode, isNodeFault, NODE_FAULTS, type NodeFaultCode } from "../errors.ts";
 import { RpcEndpoint } from "./endpoint.ts";
 import { isUnsupportedMethod } from "./responses.ts";
 
@@ -27,6 +27,27 @@ export interface ChainOptions {
   clock?: (() => number) | undefined;
 }
 
+/** What happened to one node since the program started, and whether it is used now. */
+export interface NodeStatus {
+  /** The node's host, without the rest of its URL, which may contain a key. Two nodes may have the same host. */
+  readonly host: string;
+  /** HTTP requests that were sent to it; a batch counts as one. */
+  readonly requests: number;
+  /** Seconds from the requests to their responses or faults, all together. */
+  readonly seconds: number;
+  /** How often it was at fault, by code. Concurrent faults count one by one. */
+  readonly faults: Readonly<Record<NodeFaultCode, number>>;
+  /** Whether it is used after all others: it was at fault, or it is behind. */
+  readonly paused: boolean;
+  /** Whether the next request goes to it first. */
+  readonly chosen: boolean;
+  /**
+   * Blocks by which it was behind the newest block of all nodes when they were last compared; undefined if it did not respond, or
+   * was not compared.
+   */
+  readonly lag: number | undefined;
+}
+
 interface Member {
   readonly node: RpcEndpoint;
   /** The time until which its chain id is not checked again, ms. */
@@ -35,8 +56,11 @@ interface Member {
   failures: number;
   /** Until this time it is used only after all others, ms. */
   pausedUntil: number;
-  /** Whether it was behind another node when they were last compared. */
+  /** Whether it was behind another node when it was last compared. */
   behind: boolean;
+  /** Blocks by which it was behind in the last comparison; undefined if it did not respond to it. */
+  lag: number | undefined;
+  readonly faults: Record<NodeFaultCode, number>;
 }
 
 /** Interval between checks of a node's chain id, because a URL may lead to another node later. */
@@ -56,6 +80,8 @@ const FAULTS: readonly (readonly ChainErrorCode[])[] = [
   ["NODE_INCONSISTENT"],
   ["WRONG_CHAIN"],
 ];
+
+const noFaults = () => Object.fromEntries(NODE_FAULTS.map((code) => [code, 0])) as Record<NodeFaultCode, number>;
 
 /** Several nodes of one chain. If one is at fault, it fails over to the next. */
 export class Failover {
@@ -88,6 +114,8 @@ export class Failover {
       failures: 0,
       pausedUntil: 0,
       behind: false,
+      lag: undefined,
+      faults: noFaults(),
     }));
     this.#clock = clock;
     this.#log = log;
@@ -148,15 +176,32 @@ export class Failover {
   }
 
   /**
-   * Records how a node compares with the others.
-   * @param fault how it is behind the others: it is at fault, and used last, until a comparison finds that it is not
+   * Records how the nodes compare. A node that is behind is at fault, and used last, until a comparison finds that it is not.
+   * @param lags blocks by which each node that responded is behind
+   * @param fault creates the error of a node that is behind
    */
-  judge(node: RpcEndpoint, fault: ChainError | undefined): void {
+  compared(lags: ReadonlyMap<RpcEndpoint, number>, fault: (node: RpcEndpoint) => ChainError): void {
     for (const member of this.#members) {
-      if (member.node !== node) continue;
-      member.behind = fault !== undefined;
-      if (fault !== undefined) this.#blame(member, fault);
+      const lag = lags.get(member.node);
+      member.lag = lag;
+      // A node that did not respond stays behind if it was.
+      if (lag === undefined) continue;
+      member.behind = lag > 0;
+      if (member.behind) this.#blame(member, fault(member.node));
     }
+  }
+
+  /** The nodes in the configured order. */
+  get status(): readonly NodeStatus[] {
+    const [first] = this.#order();
+    return this.#members.map((member) => ({
+      host: member.node.name,
+      ...member.node.sent,
+      faults: { ...member.faults },
+      paused: this.#isPaused(member),
+      chosen: member === first,
+      lag: member.lag,
+    }));
   }
 
   async #run<T>(member: Member, action: (node: RpcEndpoint) => Promise<T>): Promise<T> {
@@ -200,6 +245,7 @@ export class Failover {
 
   #blame(member: Member, { code, message }: ChainError): void {
     member.trustedUntil = 0;
+    member.faults[code as NodeFaultCode] += 1;
     const now = this.#clock();
     // Concurrent requests fail together, which counts as one fault.
     if (member.pausedUntil > now) return;

@@ -8,15 +8,17 @@ import {
   clientIds,
   createApp,
   createReadiness,
+  createRegistry,
   type HealthOptions,
   healthRoutes,
   httpMetrics,
   listen,
   operationRoutes,
+  readinessMetrics,
   type ServiceLog,
+  serveMetrics,
 } from "@sotto/server";
 import { createVerifyEngine } from "@sotto/verifier-service";
-import { collectDefaultMetrics, Registry } from "prom-client";
 import type { CuratorConfig } from "./config/config.ts";
 import { Curator } from "./curator.ts";
 import { CuratorError } from "./errors.ts";
@@ -81,8 +83,9 @@ async function open(
   };
   const engine = await createVerifyEngine({ verificationKeys, workers: config.workers });
   closing.add(() => engine.close());
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics, prefix: "sotto_" });
+  const metrics = createRegistry(new URL("../../package.json", import.meta.url));
+  const metricsServer = await serveMetrics(config, metrics);
+  closing.add(() => metricsServer?.close());
   const curator = await Curator.open({
     set,
     key: config.key,
@@ -120,6 +123,7 @@ async function open(
     summary: "Whether the database works, and the last round of the curator succeeded",
     checks: { store: CheckResult, rounds: CheckResult },
   };
+  readinessMetrics(metrics, health.readiness);
   const clientOf = clientIds(config.key);
   const app = await createApp({
     config,
@@ -131,7 +135,7 @@ async function open(
     routes: (root) =>
       operationRoutes(root, {
         basePath,
-        metrics,
+        metrics: metricsServer === undefined ? metrics : undefined,
         health: (scope) => healthRoutes(scope, health),
         routes(scope) {
           fileRoutes(scope, folder);

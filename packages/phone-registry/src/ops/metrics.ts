@@ -21,6 +21,8 @@ export function phoneMetrics(registry: Registry, clock: () => number = Date.now)
   const operations = counter("operations_total", "operations of the phone registry by outcome", "operation", "outcome");
   const codes = counter("codes_total", "codes handed to the sender: sent or failed", "outcome");
   const checks = counter("contract_checks_total", "contract signatures: asked, limited or failed", "outcome");
+  for (const outcome of ["sent", "failed"]) codes.inc({ outcome }, 0);
+  for (const outcome of ["asked", "limited", "failed"]) checks.inc({ outcome }, 0);
   const highest = new Map<string, Highest>();
   new Gauge({
     name: "sotto_phone_quota_use",

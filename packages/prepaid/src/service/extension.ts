@@ -38,6 +38,7 @@ export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
       labelNames: ["result"],
       registers: [metrics],
     });
+    for (const result of ["accepted", "known", ...Object.keys(PREPAID_ROUTE_ERRORS)]) pushes.inc({ result }, 0);
     // Nodes of its own: see `openSignatureChain`.
     const call = chainCall(openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock }));
     const tables = database<PrepaidTables>();

@@ -38,6 +38,18 @@ export const SERVER_SETTINGS = {
     "2000",
     "maximum mean event-loop delay over a second before requests are refused with OVERLOADED; 0 disables the check",
   ),
+  metricsHost: setting(
+    "SOTTO_METRICS_HOST",
+    text,
+    "127.0.0.1",
+    "address to listen on for /metrics, if SOTTO_METRICS_PORT is set",
+  ),
+  metricsPort: setting(
+    "SOTTO_METRICS_PORT",
+    integer(0, 65535),
+    undefined,
+    "port on which /metrics is served, and nothing else; 0 for any free port; default: /metrics is at the root of SOTTO_PORT",
+  ),
   shutdownMs: setting(
     "SOTTO_SHUTDOWN_MS",
     integer(100, 600_000),
@@ -46,9 +58,11 @@ export const SERVER_SETTINGS = {
   ),
 } as const;
 
+type Optional = "publicUrl" | "metricsPort";
+
 /** Settings with a default are always defined. */
 export type ServerSettings = {
-  readonly [K in Exclude<keyof typeof SERVER_SETTINGS, "publicUrl">]: NonNullable<
+  readonly [K in Exclude<keyof typeof SERVER_SETTINGS, Optional>]: NonNullable<
     SettingValues<typeof SERVER_SETTINGS>[K]
   >;
-} & Pick<SettingValues<typeof SERVER_SETTINGS>, "publicUrl">;
+} & Pick<SettingValues<typeof SERVER_SETTINGS>, Optional>;

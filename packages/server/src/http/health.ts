@@ -100,7 +100,8 @@ const Status = Type.Object({ status: Type.String() });
 export interface OperationRoutes {
   /** Base path of its own routes, "" for none. */
   readonly basePath: string;
-  readonly metrics: Registry;
+  /** Undefined if `/metrics` has an address of its own. */
+  readonly metrics: Registry | undefined;
   /** Defines the routes that are at the root and below the base path. */
   readonly health: (app: App) => void;
   /** Defines its own routes. */
@@ -109,7 +110,7 @@ export interface OperationRoutes {
 
 /** `/metrics` at the root, health at the root and below the base path, and a server's own routes below the base path. */
 export function operationRoutes(root: App, { basePath, metrics, health, routes }: OperationRoutes): void {
-  metricsRoute(root, metrics);
+  if (metrics !== undefined) metricsRoute(root, metrics);
   health(root);
   if (basePath === "") routes(root);
   else

@@ -45,7 +45,7 @@ export async function freePort(host: string): Promise<number> {
 }
 
 /** @returns PORT_UNAVAILABLE if the system refused the address, else the error itself */
-function portError(cause: unknown, host: string, port: number): unknown {
+export function portError(cause: unknown, host: string, port: number): unknown {
   const { code = "" } = cause as { code?: string };
   if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) return cause;
   return new ServerError("PORT_UNAVAILABLE", `cannot listen on ${host}:${port} (${code})`, { port }, { cause });

@@ -91,6 +91,8 @@ export class Services {
         count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
         // The relayer sets this gauge at the end of a round.
         gauge: (name) => void (name === "relayer_head_block" && ++rounds),
+        leads: () => undefined,
+        settledAfter: () => undefined,
       },
       log: logger,
       clock,

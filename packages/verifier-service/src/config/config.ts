@@ -24,6 +24,7 @@ type Optional =
   | "clientQuota"
   | "sponsorQuota"
   | "publicUrl"
+  | "metricsPort"
   | "deployment"
   | "tokenKey"
   | "workers"

@@ -29,6 +29,12 @@ export class Failures {
     return this.#networks.size;
   }
 
+  /** Number of networks that had a failure recently. */
+  get recent(): number {
+    const since = this.#clock() - MEMORY_MS;
+    return Array.from(this.#networks.values()).filter(({ at }) => at > since).length;
+  }
+
   /** @param client an id made by `clientIds` */
   add(client: string): void {
     const at = this.#clock();

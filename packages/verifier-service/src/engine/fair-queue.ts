@@ -41,6 +41,13 @@ export class FairQueue {
     return this.#length + this.#again.length;
   }
 
+  /** How many jobs wait of clients with failed proofs, and how many of others. Jobs that were put back belong to the others. */
+  get waiting(): { readonly trusted: number; readonly suspect: number } {
+    const [, clients] = this.#byTrust();
+    const suspect = clients.reduce((sum, { jobs }) => sum + jobs.length, 0);
+    return { trusted: this.length - suspect, suspect };
+  }
+
   /**
    * Adds a job. If the queue is full, it removes the last job of the client with the most jobs: of the clients with failed
    * proofs, or of all clients if those have none.

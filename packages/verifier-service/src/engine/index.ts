@@ -3,9 +3,10 @@ import { Worker } from "node:worker_threads";
 import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/groth16";
 import { EngineError } from "./errors.ts";
 import { PROOF_RESULT } from "./proof-statement.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { type EngineStatus, WorkerPool } from "./worker-pool.ts";
 
 export { EngineError, type EngineErrorCode } from "./errors.ts";
+export type { EngineStatus } from "./worker-pool.ts";
 
 /** The keys and the size of a verify engine. */
 export interface VerifyEngineOptions {
@@ -31,6 +32,8 @@ export interface VerifyEngine {
    * `ENGINE_OVERLOADED`, `ENGINE_FAILED` or `ENGINE_CLOSED`.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[], client: string): Promise<boolean>;
+  /** What it does now, and what it refused since the start. */
+  readonly status: EngineStatus;
   /** Completes accepted proofs, then ends the workers. */
   close(): Promise<void>;
 }
@@ -67,6 +70,9 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
       const result = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers }, client);
       if (result === PROOF_RESULT.notInSubgroup) throw notInSubgroup("b");
       return result === PROOF_RESULT.true;
+    },
+    get status() {
+      return pool.status;
     },
     close: () => pool.close(),
   };

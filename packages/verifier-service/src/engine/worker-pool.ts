@@ -17,6 +17,24 @@ export interface WorkerPoolOptions {
   readonly start: () => Worker;
 }
 
+/** What the engine does now, and what it refused since the start. */
+export interface EngineStatus {
+  /** Proofs that wait for a thread: of clients that recently sent invalid proofs, and of others. */
+  readonly waiting: { readonly trusted: number; readonly suspect: number };
+  /** Proofs that are being verified. */
+  readonly verifying: number;
+  /** Threads that are alive. */
+  readonly threads: number;
+  /** Networks that sent an invalid proof recently, up to a limit. */
+  readonly failedNetworks: number;
+  /** Proofs that were refused because the queue was full. */
+  readonly refused: number;
+  /** Threads that ended unexpectedly. */
+  readonly deaths: number;
+  /** Maximum proofs that wait. */
+  readonly maxWaiting: number;
+}
+
 const MAX_DEATHS = 2;
 /** Pause between attempts to start a worker, ms; doubled after each failure. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [50, 5_000];
@@ -31,6 +49,8 @@ export class WorkerPool {
   readonly #failures = new Failures(() => performance.now());
   readonly #queue: FairQueue;
   #running = 0;
+  #refused = 0;
+  #deaths = 0;
   #failedStarts = 0;
   #scheduled = false;
   #closing: Promise<void> | undefined;
@@ -62,9 +82,22 @@ export class WorkerPool {
         },
       });
       const message = `the queue of ${maxQueue} proofs is full; try again`;
+      if (removed !== undefined) this.#refused += 1;
       removed?.reject(new EngineError("ENGINE_OVERLOADED", message, { maxQueue }));
       this.#schedule();
     });
+  }
+
+  get status(): EngineStatus {
+    return {
+      waiting: this.#queue.waiting,
+      verifying: this.#running,
+      threads: this.#threads.size,
+      failedNetworks: this.#failures.recent,
+      refused: this.#refused,
+      deaths: this.#deaths,
+      maxWaiting: this.#options.maxQueue,
+    };
   }
 
   /** Completes all accepted jobs, then ends the workers. */
@@ -120,6 +153,7 @@ export class WorkerPool {
 
   #died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void {
     this.#threads.delete(thread);
+    if (this.#closing === undefined) this.#deaths += 1;
     this.#running -= jobs.length;
     const failed = (message: string) => new EngineError("ENGINE_FAILED", message, {}, { cause });
     for (const job of jobs) {

@@ -302,6 +302,7 @@ export class Dispatcher {
   async #defer(deferred: readonly Deferred[], { lease, head }: Round): Promise<void> {
     const { store, clock, log, metrics, config } = this.#context;
     if (deferred.length === 0) return;
+    const failed: Deferred[] = [];
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
         // A reorganization can make every simulation on one block revert, so each block counts once.
@@ -310,8 +311,10 @@ export class Dispatcher {
         // Before its deadline, only a payment that was never in a transaction can be marked as failed here. For
         // deposits and withdrawals the resolver checks the chain first.
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
-        if (cannotLand) await operations.ended(operation.id, "failed", reason);
-        else {
+        if (cannotLand) {
+          await operations.ended(operation.id, "failed", reason);
+          failed.push({ operation, reason, reverts });
+        } else {
           const pause = FIRST_RETRY_MS * 2 ** Math.min(count, 5);
           // A new block decides whether it succeeds, or who used its authorization.
           const waits = reverts || reason === AUTHORIZATION_USED;
@@ -324,6 +327,8 @@ export class Dispatcher {
       log.warn({ id: operation.id, kind: operation.kind, reason }, "deferred: it would not succeed now");
       metrics.count("relayer_errors_total", 1, { code: reason });
     }
+    for (const { operation, reason } of failed)
+      metrics.count("relayer_failed_total", 1, { kind: operation.kind, reason });
   }
 
   async #postpone(operations: readonly Operation[], reason: SendResult, { lease }: Round): Promise<void> {

@@ -38,13 +38,14 @@ export class OutcomeResolver {
   }
 
   async #write(outcomes: readonly Resolved[], { lease }: Round): Promise<void> {
-    const { store, metrics, log } = this.#context;
+    const { store, metrics, log, clock } = this.#context;
     if (outcomes.length === 0) return;
     await store.asRelayer(lease, async (writes) => {
       for (const [operation, outcome] of outcomes) await write(writes, operation.id, outcome);
     });
-    for (const [{ id, kind }, outcome] of outcomes) {
+    for (const [{ id, kind, createdAt }, outcome] of outcomes) {
       if (outcome.state === "settled") {
+        metrics.settledAfter(kind, Math.max(0, clock() - createdAt) / 1000);
         metrics.count("relayer_settled_total", 1, { kind });
         if (!outcome.ours) metrics.count("relayer_front_run_total", 1, { kind });
       } else metrics.count("relayer_failed_total", 1, { kind, reason: outcome.reason });

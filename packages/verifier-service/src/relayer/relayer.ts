@@ -66,6 +66,10 @@ export class RelayerLoop implements Relayer {
   #lastRound: number | undefined;
   #roundRecordedAt = 0;
   #error: string | undefined;
+  /** Whether the metrics show this replica as the leader. */
+  #leads = false;
+  /** When the lease was last acquired or renewed, ms of the monotonic clock. */
+  #renewedAt = 0;
 
   constructor(context: RelayerContext, parts: Parts) {
     this.#context = context;
@@ -91,6 +95,7 @@ export class RelayerLoop implements Relayer {
     await this.#parts.appender?.drain();
     if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
     this.#lease = undefined;
+    this.#showLeads(false);
     this.#waiters.notify();
   }
 
@@ -129,14 +134,39 @@ export class RelayerLoop implements Relayer {
   }
 
   async #renew(): Promise<void> {
-    const { store, config } = this.#context;
     // A replica that lost the lease notices it at its next write.
-    if (this.#lease) await store.leases.acquire(LEASE, this.#holder, config.leaseTtl).catch(() => undefined);
+    if (this.#lease) await this.#acquire().catch(() => undefined);
+  }
+
+  /** Acquires or renews the lease, and shows in the metrics whether this replica leads, even if a round hangs meanwhile. */
+  async #acquire(): Promise<Lease | undefined> {
+    const { store, config, monotonic } = this.#context;
+    const startedAt = monotonic();
+    try {
+      const lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl);
+      if (lease !== undefined) this.#renewedAt = startedAt;
+      if (!this.#stopping) this.#showLeads(lease !== undefined);
+      return lease;
+    } catch (error) {
+      // Without the database nobody knows who leads, but once the lease has expired, it may be another replica.
+      if (monotonic() - this.#renewedAt > config.leaseTtl) this.#showLeads(false);
+      throw error;
+    }
+  }
+
+  #showLeads(leads: boolean): void {
+    if (leads !== this.#leads) this.#context.metrics.leads(leads);
+    this.#leads = leads;
+    // A successor may have changed them, so they are measured anew.
+    if (!leads) this.#balanceAt = 0;
   }
 
   #failed(error: unknown): false {
     const { log, metrics } = this.#context;
-    if (error instanceof DatabaseError && error.code === "LEASE_LOST") this.#lease = undefined;
+    if (error instanceof DatabaseError && error.code === "LEASE_LOST") {
+      this.#lease = undefined;
+      this.#showLeads(false);
+    }
     this.#error = isUnavailable(error) ? "STORE_UNAVAILABLE" : codeOf(error);
     metrics.count("relayer_errors_total", 1, { code: this.#error });
     log.error({ code: this.#error, err: error }, "a round of the relayer failed; the next one tries again");
@@ -145,9 +175,8 @@ export class RelayerLoop implements Relayer {
 
   /** @returns whether something was sent */
   async #round(): Promise<boolean> {
-    const { store, config, metrics } = this.#context;
-    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl);
-    metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
+    const { store, metrics } = this.#context;
+    this.#lease = await this.#acquire();
     if (this.#lease === undefined) return false;
     const { follower, resolver, tracker, dispatcher, appender } = this.#parts;
     const { head, rolledBackTo } = await follower.catchUp(this.#lease);
@@ -204,6 +233,7 @@ export class RelayerLoop implements Relayer {
   async #measure(): Promise<void> {
     const { chain, address, metrics, clock, store } = this.#context;
     metrics.gauge("relayer_head_block", this.#head?.number ?? 0);
+    metrics.gauge("relayer_head_timestamp_seconds", this.#head?.timestamp ?? 0);
     const { queued, broadcast } = await store.operations.counts();
     metrics.gauge("relayer_queued", queued);
     metrics.gauge("relayer_broadcast", broadcast);

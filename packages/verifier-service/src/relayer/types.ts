@@ -1,6 +1,7 @@
 import type { AppendProver } from "@sotto/chain";
 import type { Prover } from "@sotto/prover";
 import type { TransactionRequest } from "ethers";
+import type { OperationKind } from "../store/index.ts";
 
 /** The outcome of a payment, deposit or withdrawal, as its client sees it. */
 export interface Outcome {
@@ -109,10 +110,18 @@ export const LOCAL_RELAYER_CONFIG: RelayerConfig = {
   rebroadcastAfter: 2_000,
 };
 
-/** Counters and gauges by name; the service exports them to Prometheus. */
+/** What the relayer counts and measures; the service exports it to Prometheus. */
 export interface RelayerMetrics {
   count(name: RelayerCounter, by?: number, labels?: Readonly<Record<string, string>>): void;
+  /** Sets a gauge of the leader. Ignored while this replica does not lead: a round may end after its lease was lost. */
   gauge(name: RelayerGauge, value: number): void;
+  /** Called when this replica begins or ceases to lead. Its gauges are then gone, because another replica has the present values. */
+  leads(leads: boolean): void;
+  /**
+   * Called when an operation is settled.
+   * @param seconds since it was queued
+   */
+  settledAfter(kind: OperationKind, seconds: number): void;
 }
 
 export type RelayerCounter =
@@ -126,8 +135,8 @@ export type RelayerCounter =
   | "relayer_errors_total";
 
 export type RelayerGauge =
-  | "relayer_leader"
   | "relayer_head_block"
+  | "relayer_head_timestamp_seconds"
   | "relayer_balance_wei"
   | "relayer_gas_today_wei"
   | "relayer_queued"

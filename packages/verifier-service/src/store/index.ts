@@ -17,7 +17,7 @@ export { StoreError } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { LedgerPage } from "./ledger.ts";
 export type { DueListing, ListingKey } from "./listings.ts";
-export type { QueuePosition } from "./open-operations.ts";
+export type { OpenOperations, QueuePosition } from "./open-operations.ts";
 export type {
   EnqueueDepositResult,
   EnqueuePaymentResult,

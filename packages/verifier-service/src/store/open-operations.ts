@@ -1,9 +1,18 @@
-import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
+import { type Db, type OperationKind, type OperationState, PARTS, type Row } from "./schema.ts";
 
 /** A position in the order in which operations were queued. */
 export interface QueuePosition {
   createdAt: number;
   id: string;
+}
+
+/** The open operations of one kind and state. */
+export interface OpenOperations {
+  readonly kind: OperationKind;
+  readonly state: OperationState;
+  readonly count: number;
+  /** When the oldest was queued, ms. */
+  readonly oldest: number;
 }
 
 /** Reads open operations for the relayer's rounds, never more than a round can handle. */
@@ -13,6 +22,13 @@ export function openOperations<Operation>(
   toOperation: (row: Row<"operations">) => Operation,
 ) {
   const rows = () => db.selectFrom("operations").selectAll();
+  /** The open operations by kind and state, without those that have none. */
+  const open = async (): Promise<OpenOperations[]> => {
+    const count = db.fn.count<number | string>("id").as("n");
+    const query = db.selectFrom("operations").select(["kind", "state", count, db.fn.min("created_at").as("oldest")]);
+    const found = await query.where(PARTS.openOperations).groupBy(["kind", "state"]).execute();
+    return found.map(({ kind, state, n, oldest }) => ({ kind, state, count: Number(n), oldest: Number(oldest) }));
+  };
   return {
     /** Queued payments, oldest first. */
     async queuedPayments(limit: number): Promise<Operation[]> {
@@ -61,11 +77,13 @@ export function openOperations<Operation>(
       return (await query.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
+    open,
+
     /** Open operations by state. */
     async counts(): Promise<{ queued: number; broadcast: number }> {
-      const query = db.selectFrom("operations").select(["state", db.fn.count<number | string>("id").as("n")]);
-      const found = await query.where(PARTS.openOperations).groupBy("state").execute();
-      const of = (state: OperationState) => Number(found.find((row) => row.state === state)?.n ?? 0);
+      const found = await open();
+      const of = (state: OperationState) =>
+        found.filter((some) => some.state === state).reduce((sum, { count }) => sum + count, 0);
       return { queued: of("queued"), broadcast: of("broadcast") };
     },
   };

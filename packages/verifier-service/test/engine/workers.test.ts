@@ -135,6 +135,19 @@ describe("the engine's workers", function () {
     assert.equal(codes.filter((code) => code === false).length, 10);
   });
 
+  it("show what waits, whose networks sent invalid proofs, and what was refused", async () => {
+    const engine = await engineOf([OWN], { maxQueue: 30 });
+    const idle = { waiting: { trusted: 0, suspect: 0 }, verifying: 0, threads: 1, deaths: 0, maxWaiting: 30 };
+    assert.deepEqual(engine.status, { ...idle, failedNetworks: 0, refused: 0 });
+    await Promise.all(flood(engine, 1).results);
+    assert.equal(engine.status.failedNetworks, 3);
+    const { results } = flood(engine, 10);
+    const honest = claims(20).map((each) => verify(engine, each, "honest"));
+    assert.deepEqual(engine.status.waiting, { trusted: 20, suspect: 10 });
+    await settled([...honest, ...results]);
+    assert.deepEqual(engine.status, { ...idle, failedNetworks: 3, refused: 20 });
+  });
+
   it("answer accepted proofs on close, and none afterwards", async () => {
     const engine = await engineOf([OWN], { workers: 2 });
     const accepted = claims(40).map((each) => verify(engine, each));

@@ -1,11 +1,17 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { createLog } from "@sotto/server";
+import { eventually } from "@sotto/test-kit/eventually";
 import { expect } from "chai";
+import { createMetrics } from "../../src/ops/metrics.ts";
 import type { RelayerContext } from "../../src/relayer/context.ts";
 import { type Parts, RelayerLoop } from "../../src/relayer/relayer.ts";
 import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore } from "../../src/store/index.ts";
+
+/** The lease is renewed three times as often. */
+const TTL = 3_000;
+const HEAD = { number: 7, timestamp: 1_790_000_000, hash: "0x" };
 
 describe("the relayer's rounds", () => {
   it("log a failure by code and location, without secrets", async () => {
@@ -26,7 +32,7 @@ describe("the relayer's rounds", () => {
       store,
       config: LOCAL_RELAYER_CONFIG,
       clock: Date.now,
-      metrics: { count: () => {}, gauge: () => {} },
+      metrics: { count: () => {}, gauge: () => {}, leads: () => {}, settledAfter: () => {} },
       log: createLog("debug", { write: (line: string) => void lines.write(line) }),
     };
     const loop = new RelayerLoop(context as unknown as RelayerContext, { follower } as unknown as Parts);
@@ -39,5 +45,99 @@ describe("the relayer's rounds", () => {
       .and.include("UNEXPECTED")
       .and.include("relayer.test.ts");
     for (const secret of secrets) expect(String(chunk)).to.not.include(secret);
+  });
+
+  /** A relayer whose rounds end when the test says so, with the metrics of the service. */
+  async function openLoop() {
+    const store = await openStore({ url: "sqlite::memory:" });
+    const metrics = createMetrics();
+    let endRound: (() => void) | undefined;
+    const catchUp = () =>
+      new Promise((resolve) => {
+        endRound = () => resolve({ head: HEAD });
+      });
+    const none = { resolve: async () => new Set(), track: async () => {}, dispatchPayments: async () => false };
+    const parts = {
+      follower: { catchUp },
+      resolver: none,
+      tracker: none,
+      dispatcher: { ...none, dispatchOthers: async () => false },
+    };
+    let now = 1_000_000;
+    const context = {
+      store,
+      metrics,
+      config: { ...LOCAL_RELAYER_CONFIG, leaseTtl: TTL, pollInterval: 5 },
+      clock: () => now,
+      monotonic: () => now,
+      address: "0x",
+      chain: { balance: async () => 5n, block: async () => HEAD },
+      log: createLog("silent"),
+    };
+    const loop = new RelayerLoop(context as unknown as RelayerContext, parts as unknown as Parts);
+    loop.start();
+    const gauges = async () =>
+      (await metrics.registry.metrics())
+        .split("\n")
+        .filter((line) => /^sotto_relayer_(leader|balance|head_block)/.test(line));
+    const shows = (leader: 0 | 1) =>
+      eventually(async () => (await gauges()).includes(`sotto_relayer_leader ${leader}`));
+    /** Lets rounds end until one has measured, and the next one hangs. @returns ends it */
+    const hanging = () =>
+      eventually(async () => {
+        const end = endRound;
+        if (end === undefined) return undefined;
+        if ((await gauges()).length === 3) return end;
+        endRound = undefined;
+        end();
+        return undefined;
+      });
+    const close = async () => {
+      const stopping = loop.stop();
+      endRound?.();
+      await stopping;
+      await store.close();
+    };
+    const later = (ms: number) => {
+      now += ms;
+    };
+    return { store, gauges, shows, hanging, close, later };
+  }
+
+  it("cease to show the leader's gauges as soon as another replica has the lease, even if a round hangs", async () => {
+    const { store, gauges, shows, hanging, close } = await openLoop();
+    const end = await hanging();
+    expect(await gauges()).to.include("sotto_relayer_leader 1");
+    // The round waits for a node while another replica takes over.
+    await store.leases.acquire("relayer", "another", 600_000, () => true);
+    await shows(0);
+    expect(await gauges()).to.deep.equal(["sotto_relayer_leader 0"]);
+    end();
+    await close();
+    expect(await gauges()).to.deep.equal(["sotto_relayer_leader 0"]);
+  });
+
+  it("cease to show them once the lease has expired without an answer of the database", async () => {
+    const { store, gauges, shows, hanging, close, later } = await openLoop();
+    const end = await hanging();
+    expect(await gauges()).to.include("sotto_relayer_leader 1");
+    const { acquire } = store.leases;
+    let tries = 0;
+    store.leases.acquire = async () => {
+      tries += 1;
+      throw new Error("no database");
+    };
+    later(TTL);
+    await eventually(async () => tries > 0);
+    // The lease may still be valid.
+    expect(await gauges()).to.include("sotto_relayer_leader 1");
+    later(1);
+    await shows(0);
+    expect(await gauges()).to.deep.equal(["sotto_relayer_leader 0"]);
+    store.leases.acquire = acquire;
+    await shows(1);
+    end();
+    await close();
+    expect(await gauges()).to.deep.equal(["sotto_relayer_leader 0"]);
   });
 });

@@ -1,0 +1,69 @@
+/** How long a scrape waits for a value. Prometheus gives up a scrape after 10 s by default, and then loses all metrics. */
+const WAIT_MS = 2_000;
+/** How old a value may be that is shown instead of a later one. */
+const MAX_AGE_MS = 60_000;
+
+/** How long a value is shown again without reading it: anyone who reaches the metrics may request them as often as they like. */
+const FRESH_MS = 1_000;
+
+/** When a value is shown. */
+export interface SampledOptions {
+  /** How long a value is shown again without reading it, ms. Default: 1,000. */
+  readonly freshMs?: number | undefined;
+  /** Maximum time that `get` waits, ms. Default: 2,000. */
+  readonly waitMs?: number | undefined;
+  /** Maximum age of a value, ms. Default: 60,000. */
+  readonly maxAgeMs?: number | undefined;
+  /** Monotonic time, ms. Default: `performance.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/**
+ * A value that is read for each scrape of the metrics, from something that may be slow or fail. Neither must break the scrape,
+ * and a value that can no longer be read must not be shown for long as if it were the present one.
+ */
+export class Sampled<Value> {
+  readonly #read: () => Promise<Value>;
+  readonly #options: Required<{ [K in keyof SampledOptions]: NonNullable<SampledOptions[K]> }>;
+  #reading: Promise<void> | undefined;
+  #last: { readonly value: Value; readonly at: number } | undefined;
+
+  /** @param read reads the value now */
+  constructor(
+    read: () => Promise<Value>,
+    { freshMs = FRESH_MS, waitMs = WAIT_MS, maxAgeMs = MAX_AGE_MS, clock = () => performance.now() }: SampledOptions = {},
+  ) {
+    this.#read = read;
+    this.#options = { freshMs, waitMs, maxAgeMs, clock };
+  }
+
+  /**
+   * Reads the value, unless it was read just now. Concurrent calls share one reading, also with one that takes longer than they wait. Never rejects.
+   * @returns the present value; if it does not arrive in time, the last one unless it is too old; undefined if there is none, or if
+   * reading fails
+   */
+  async get(): Promise<Value | undefined> {
+    const { freshMs, waitMs, maxAgeMs, clock } = this.#options;
+    if (this.#last !== undefined && clock() - this.#last.at < freshMs) return this.#last.value;
+    this.#reading ??= this.#start().finally(() => {
+      this.#reading = undefined;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, waitMs);
+    });
+    await Promise.race([this.#reading, late]);
+    clearTimeout(timer);
+    const last = this.#last;
+    return last !== undefined && clock() - last.at <= maxAgeMs ? last.value : undefined;
+  }
+
+  async #start(): Promise<void> {
+    const at = this.#options.clock();
+    try {
+      this.#last = { value: await this.#read(), at };
+    } catch {
+      this.#last = undefined;
+    }
+  }
+}
