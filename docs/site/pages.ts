@@ -73,6 +73,7 @@ export const GROUPS: readonly Group[] = [
     text: "Operate",
     files: [
       "docs/operations.md",
+      "docs/runbook.md",
       "docs/phone-registry.md",
       "docs/api.md",
       `${REFERENCE}/openapi.md`,

@@ -56,11 +56,11 @@ export {
   serveMetrics,
   UNLIMITED,
 } from "./http/metrics.ts";
+export { createRegistry, readinessMetrics } from "./http/program-metrics.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
-export { createRegistry, readinessMetrics } from "./ops/metrics.ts";
 export { endWith, type Program, type ProgramCommand, runProgram, runProgramCommand } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";
 export { Sampled, type SampledOptions } from "./ops/sampled.ts";

@@ -4,12 +4,12 @@ const WAIT_MS = 2_000;
 const MAX_AGE_MS = 60_000;
 
 /** How long a value is shown again without reading it: anyone who reaches the metrics may request them as often as they like. */
-const FRESH_MS = 1_000;
+const REUSE_MS = 1_000;
 
 /** When a value is shown. */
 export interface SampledOptions {
   /** How long a value is shown again without reading it, ms. Default: 1,000. */
-  readonly freshMs?: number | undefined;
+  readonly reuseMs?: number | undefined;
   /** Maximum time that `get` waits, ms. Default: 2,000. */
   readonly waitMs?: number | undefined;
   /** Maximum age of a value, ms. Default: 60,000. */
@@ -31,10 +31,15 @@ export class Sampled<Value> {
   /** @param read reads the value now */
   constructor(
     read: () => Promise<Value>,
-    { freshMs = FRESH_MS, waitMs = WAIT_MS, maxAgeMs = MAX_AGE_MS, clock = () => performance.now() }: SampledOptions = {},
+    {
+      reuseMs = REUSE_MS,
+      waitMs = WAIT_MS,
+      maxAgeMs = MAX_AGE_MS,
+      clock = () => performance.now(),
+    }: SampledOptions = {},
   ) {
     this.#read = read;
-    this.#options = { freshMs, waitMs, maxAgeMs, clock };
+    this.#options = { reuseMs, waitMs, maxAgeMs, clock };
   }
 
   /**
@@ -43,8 +48,8 @@ export class Sampled<Value> {
    * reading fails
    */
   async get(): Promise<Value | undefined> {
-    const { freshMs, waitMs, maxAgeMs, clock } = this.#options;
-    if (this.#last !== undefined && clock() - this.#last.at < freshMs) return this.#last.value;
+    const { reuseMs, waitMs, maxAgeMs, clock } = this.#options;
+    if (this.#last !== undefined && clock() - this.#last.at < reuseMs) return this.#last.value;
     this.#reading ??= this.#start().finally(() => {
       this.#reading = undefined;
     });

@@ -109,7 +109,7 @@ describe("the metrics that are read with each scrape", () => {
         },
       },
       clock: () => now,
-      sampling: { freshMs: 0 },
+      sampling: { reuseMs: 0 },
       ...parts,
     });
 

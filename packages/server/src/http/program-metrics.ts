@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import type { Readiness } from "../http/health.ts";
-import { Sampled } from "./sampled.ts";
+import { Sampled } from "../ops/sampled.ts";
+import type { Readiness } from "./health.ts";
 
 /**
  * Creates the metrics of a program, with those of its process and `sotto_build_info`.
@@ -28,7 +28,7 @@ export function createRegistry(manifest: URL): Registry {
 export function readinessMetrics(registry: Registry, readiness: () => Promise<Readiness>): void {
   const registers = [registry];
   // The readiness itself is evaluated at most once in two seconds.
-  const sampled = new Sampled(readiness, { freshMs: 0 });
+  const sampled = new Sampled(readiness, { reuseMs: 0 });
   new Gauge({
     name: "sotto_ready",
     help: "1 if every readiness check is ok and the server is not closing, otherwise 0",

@@ -1,0 +1,160 @@
+// The alerts for Prometheus, compared with what a running service exports and with the runbook.
+
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { closedAfterTest } from "@sotto/test-kit/closed-after";
+import { eventually } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
+import { call } from "@sotto/test-kit/http";
+import { slow } from "@sotto/test-kit/slow";
+import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
+import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { expect } from "chai";
+import { ALERT_CASES } from "./support/alert-cases.ts";
+import {
+  ALERTS_FILE,
+  type Alert,
+  readAlerts,
+  type Selector,
+  type Series,
+  selectorsOf,
+  selects,
+  seriesOf,
+} from "./support/alerts.ts";
+
+const RUNBOOK = join(import.meta.dirname, "../../docs/runbook.md");
+
+describe("the alerts", function () {
+  slow(this, "a chain and services");
+  const alerts = readAlerts();
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const scrape = async ({ metricsUrl }: TestService) => seriesOf(await (await fetch(metricsUrl)).text());
+
+  it("have a section of the runbook each, in the same order, that says what to do", () => {
+    const text = readFileSync(RUNBOOK, "utf8");
+    const sections = text.split(/^## /m).filter((section) => section.startsWith("Sotto"));
+    expect(sections.map((section) => section.split("\n")[0])).to.deep.equal(alerts.map(({ alert }) => alert));
+    for (const section of sections) expect(section).to.match(/^\*\*Means\.\*\* .*^\*\*Do\.\*\* /ms);
+    for (const { alert, runbook } of alerts) expect(runbook).to.equal(`docs/runbook.md#${alert.toLowerCase()}`);
+  });
+
+  it("name only metrics and labels that a running service exports", async () => {
+    // Not ready, so that it shows a cause; and with two nodes, which are compared.
+    const service = closedAfterTest(
+      await openService({
+        SOTTO_LEAST_BALANCE: String(10n ** 30n),
+        SOTTO_RPC_URLS: `${world.node.url},${world.node.url.replace("127.0.0.1", "localhost")}`,
+      }),
+    );
+    await call(`${service.url}/nothing`);
+    const series = await eventually(async () => {
+      const found = await scrape(service);
+      const has = (metric: string) => found.some((each) => each.metric === metric);
+      return ["sotto_unready_cause", "sotto_node_lag_blocks", "sotto_relayer_balance_wei"].every(has) && found;
+    });
+    const unknown = (selector: Selector) => problemOf(selector, series);
+    // The control: what the test finds.
+    expect(unknown({ metric: "sotto_relayer_gone", matchers: [] })).to.equal("sotto_relayer_gone is not exported");
+    const label = { label: "node", op: "=", value: "0" };
+    expect(unknown({ metric: "sotto_ready", matchers: [label] })).to.equal("sotto_ready has no label node");
+    for (const { alert, expr } of alerts) {
+      const selectors = selectorsOf(expr);
+      expect(selectors, alert).to.not.be.empty;
+      for (const selector of selectors)
+        if (selector.metric !== "up") expect(unknown(selector), alert).to.equal(undefined);
+    }
+    for (const [alert, { fires, quiet }] of Object.entries(ALERT_CASES))
+      for (const selector of Object.keys({ ...fires, ...quiet }).flatMap(selectorsOf)) {
+        const matchers = selector.matchers.filter(({ label }) => !["instance", "job"].includes(label));
+        if (selector.metric !== "up") expect(unknown({ ...selector, matchers }), alert).to.equal(undefined);
+      }
+  });
+
+  it("have a case each, whose series the alert selects; promtool checks the cases where it is installed", () => {
+    expect(Object.keys(ALERT_CASES)).to.deep.equal(alerts.map(({ alert }) => alert));
+    for (const alert of alerts) {
+      const { fires } = ALERT_CASES[alert.alert]!;
+      const series = Object.keys(fires).flatMap((each) => seriesOf(`${each} 1`));
+      const selectors = selectorsOf(alert.expr);
+      expect(
+        selectors.every((selector) => series.some((each) => selects(selector, each))),
+        alert.alert,
+      ).to.equal(true);
+    }
+    const file = join(temporaryFolder("alerts"), "test.yaml");
+    // YAML contains JSON.
+    writeFileSync(file, JSON.stringify(promtoolTests(alerts)));
+    const { error, status, stdout, stderr } = spawnSync("promtool", ["test", "rules", file], { encoding: "utf8" });
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT") return;
+    expect(status, `${stdout}${stderr}`).to.equal(0);
+  });
+
+  const CAUSES: Readonly<Record<string, Record<string, string>>> = {
+    SottoBalanceTooLow: { SOTTO_LEAST_BALANCE: String(10n ** 30n) },
+    SottoGasTooExpensive: { SOTTO_MAX_FEE_PER_GAS: "1" },
+    SottoBudgetSpent: { SOTTO_GAS_BUDGET: "1", SOTTO_QUOTAS_BEYOND_BUDGET: "allow" },
+    SottoNewestBlockOld: { SOTTO_MAX_HEAD_AGE_MS: "1" },
+  };
+  for (const [alert, settings] of Object.entries(CAUSES))
+    it(`${alert} is selected by its cause, and no other alert on the cause is`, async () => {
+      const service = closedAfterTest(await openService(settings));
+      expect(await causesOf(service)).to.deep.equal([alert]);
+    });
+
+  it("SottoNoNode is selected if the only node hangs, and no alert about what depends on it is", async () => {
+    const node = await FaultyNode.start(world.node.url);
+    try {
+      const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "500" }));
+      expect(await causesOf(service, false)).to.deep.equal([]);
+      node.mode = "hangs";
+      expect(await causesOf(service)).to.deep.equal(["SottoNoNode"]);
+    } finally {
+      await node.stop();
+    }
+  });
+
+  /** The alerts on the cause of unreadiness that a service's series select. @param expected whether there must be a cause */
+  async function causesOf(service: TestService, expected = true): Promise<string[]> {
+    const series = await eventually(async () => {
+      const found = await scrape(service);
+      return found.some(({ metric, value }) => metric === "sotto_ready" && value === Number(!expected)) && found;
+    });
+    return alerts
+      .filter(({ expr }) => {
+        const [selector] = selectorsOf(expr);
+        return selector?.metric === "sotto_unready_cause" && series.some((each) => selects(selector, each));
+      })
+      .map(({ alert }) => alert);
+  }
+});
+
+/** What a selector has that no exported series has; undefined if nothing. */
+function problemOf({ metric, matchers }: Selector, series: readonly Series[]): string | undefined {
+  const exported = series.filter((each) => each.metric === metric);
+  if (exported.length === 0) return `${metric} is not exported`;
+  const missing = matchers.find(({ label }) => exported.every(({ labels }) => !(label in labels)));
+  return missing && `${metric} has no label ${missing.label}`;
+}
+
+/** Tests for promtool: each case fires its alert, and the quiet one does not. */
+function promtoolTests(alerts: readonly Alert[]) {
+  const tests = alerts.flatMap(({ alert, severity, summary, runbook }) => {
+    const { fires, quiet, labels, value = "" } = ALERT_CASES[alert]!;
+    const shown = summary
+      .replace("{{ $value }}", value)
+      .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? "");
+    const expected = [{ exp_labels: { ...labels, severity }, exp_annotations: { summary: shown, runbook } }];
+    const test = (series: Readonly<Record<string, string>>, exp_alerts: unknown[]) => ({
+      interval: "1m",
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values: values.trim() })),
+      alert_rule_test: [{ alertname: alert, eval_time: "110m", exp_alerts }],
+    });
+    return [test(fires, expected), test(quiet, [])];
+  });
+  return { rule_files: [ALERTS_FILE], evaluation_interval: "1m", tests };
+}
