@@ -26,7 +26,7 @@ const relayer = createRelayer({
   pool: { chainId: 31337n, ...options.pool },
   config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000, ...options.config },
   prover: forgingProver,
-  metrics: { count() {}, gauge() {} },
+  metrics: { count() {}, gauge() {}, leads() {}, settledAfter() {} },
   log: quiet,
 });
 process.once("disconnect", () => process.exit(0));
