@@ -1,5 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  BASE8,
+  checkedEddsa,
+  fixedBase,
+  HEAD,
+  including,
+  type Parts,
+  pedersen,
+  variableBase,
+} from "@sotto/test-kit/ladder-circuits";
 import { slow } from "@sotto/test-kit/slow";
 import { expect } from "chai";
 import { recheck } from "../src/certify.ts";
@@ -11,16 +21,6 @@ import { P } from "../src/replay/field.ts";
 import type { Fact } from "../src/steps.ts";
 import { type Proof, prove } from "../src/theorem.ts";
 import { compile, libraries } from "./compiled.ts";
-import {
-  BASE8,
-  checkedEddsa,
-  fixedBase,
-  HEAD,
-  including,
-  type Parts,
-  pedersen,
-  variableBase,
-} from "./ladder-circuits.ts";
 
 const read = (name: string) =>
   readFileSync(join(libraries[0] as string, `circomlib/circuits/${name}.circom`), "utf8").replace(

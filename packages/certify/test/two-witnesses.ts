@@ -45,24 +45,23 @@ function witness(
   const values: (bigint | undefined)[] = [1n, ...new Array(r1cs.wires - 1).fill(undefined)];
   for (const [wire, value] of given) values[wire] = mod(value);
   const constraints = Array.from({ length: r1cs.constraints }, (_, i) => sidesOf(r1cs, i));
-  const isOpen = (sides: Sides) => sides.some((terms) => terms.some(([wire]) => values[wire] === undefined));
-  for (let left = constraints.filter(isOpen); left.length > 0; left = left.filter(isOpen)) {
-    let free: number | undefined;
-    let changed = false;
-    for (const sides of left) {
-      const [wire, value] = step(sides, values) ?? [];
-      if (wire === undefined) continue;
-      if (value === undefined) {
-        if (isSlope(wire)) free ??= wire;
-      } else {
-        values[wire] = value;
-        changed = true;
-      }
-    }
-    if (changed) continue;
-    if (free === undefined) throw new Error("no constraint gives a wire");
-    values[free] = chosen;
+  const uses = Array.from({ length: r1cs.wires }, (): Sides[] => []);
+  for (const sides of constraints) for (const [wire] of sides.flat()) uses[wire]?.push(sides);
+  const free: number[] = [];
+  const queue: Sides[] = constraints.toReversed();
+  const set = (wire: number, value: bigint) => {
+    values[wire] = value;
+    queue.push(...(uses[wire] as Sides[]));
+  };
+  while (queue.length > 0) {
+    const [wire, value] = step(queue.pop() as Sides, values) ?? [];
+    if (wire !== undefined && value === undefined && isSlope(wire)) free.push(wire);
+    if (wire !== undefined && value !== undefined) set(wire, value);
+    // Only if nothing else follows, a slope is free.
+    const next = queue.length === 0 ? free.find((slope) => values[slope] === undefined) : undefined;
+    if (next !== undefined) set(next, chosen);
   }
+  if (values.includes(undefined)) throw new Error("no constraint gives a wire");
   return values.map((value) => value ?? 0n);
 }
 

@@ -1,11 +1,8 @@
 /** Templates of circomlib 2.0.5 at their usual sizes, each as a main. */
 
-/** circomlib's Base8 in Edwards form. */
-export const CIRCOMLIB_BASE8 = [
-  5299619240641551281634865583518297030282874472190772894086521144482721001553n,
-  16950150798460657717958625567821834550301663161624707787222815936182638968203n,
-] as const;
-const BASE8 = `[${CIRCOMLIB_BASE8.join(", ")}]`;
+import { fixedBase, BASE8 as POINT, pedersen, variableBase } from "./ladder-circuits.ts";
+
+const BASE8 = `[${POINT.join(", ")}]`;
 
 /** A template to certify. */
 export interface Template {
@@ -23,6 +20,7 @@ const DETERMINED: readonly Row[] = [
   ["babyjub", "BabyAdd()"],
   ["babyjub", "BabyCheck()", "wires"],
   ["babyjub", "BabyDbl()"],
+  ["babyjub", "BabyPbk()"],
   ["binsum", "BinSum(32, 2)"],
   ["bitify", "Bits2Num(64)"],
   ["bitify", "Num2Bits(64)"],
@@ -45,26 +43,37 @@ const DETERMINED: readonly Row[] = [
 ];
 
 /**
- * Some divide by 0, and no flag of Decoder need be 1. 254 bits have room for a number and the same number plus p. The inputs of
- * Pedersen need not be bits, so two of its points can be equal, and it divides 0 by 0.
+ * Some divide by 0, and no flag of Decoder need be 1. 254 bits have room for a number and the same number plus p. The digits of a scalar
+ * need not be bits, and a point need not be on the curve. In a verifier, IsZero's inverse of 0 is free.
  */
 const FREE: readonly Row[] = [
   ["bitify", "Num2Bits(254)"],
+  ["eddsamimc", "EdDSAMiMCVerifier()", "wires"],
+  ["eddsamimcsponge", "EdDSAMiMCSpongeVerifier()", "wires"],
+  ["eddsaposeidon", "EdDSAPoseidonVerifier()", "wires"],
+  ["escalarmulany", "BitElementMulAny()"],
+  ["escalarmulany", "EscalarMulAny(254)"],
+  ["escalarmulany", "SegmentMulAny(148)"],
+  ["escalarmulfix", `EscalarMulFix(253, ${BASE8})`],
+  ["escalarmulfix", "SegmentMulFix(82)"],
+  ["escalarmulfix", "WindowMulFix()"],
   ["montgomery", "Edwards2Montgomery()"],
   ["montgomery", "Montgomery2Edwards()"],
   ["montgomery", "MontgomeryAdd()"],
+  ["montgomery", "MontgomeryDouble()"],
   ["multiplexer", "Decoder(8)"],
   ["pedersen", "Pedersen(256)"],
+  ["pedersen", "Window4()"],
 ];
 
-const NOT_KNOWN: readonly Row[] = [
-  ["babyjub", "BabyPbk()"],
-  ["eddsaposeidon", "EdDSAPoseidonVerifier()", "wires"],
-  ["escalarmulany", "EscalarMulAny(254)"],
-  ["escalarmulfix", `EscalarMulFix(253, ${BASE8})`],
-  ["montgomery", "MontgomeryDouble()"],
-  ["smt/smtverifier", "SMTVerifier(10)", "wires"],
-];
+const NOT_KNOWN: readonly Row[] = [["smt/smtverifier", "SMTVerifier(10)", "wires"]];
+
+/** Templates with what they need: bits, and a point on the curve. */
+const COMPLETE: Readonly<Record<string, string>> = {
+  "EscalarMulFix(253) for bits": fixedBase(253),
+  "EscalarMulAny(253) for bits and a point of the curve": variableBase(253),
+  "Pedersen(248) for bits": pedersen(248),
+};
 
 const templatesOf = (rows: readonly Row[], isDetermined: boolean | undefined): [name: string, Template][] =>
   rows.map(([file, main, theorem = "outputs"]) => [
@@ -81,4 +90,8 @@ export const CIRCOMLIB_TEMPLATES: Readonly<Record<string, Template>> = Object.fr
   ...templatesOf(DETERMINED, true),
   ...templatesOf(FREE, false),
   ...templatesOf(NOT_KNOWN, undefined),
+  ...Object.entries(COMPLETE).map(([name, source]): [string, Template] => [
+    name,
+    { source, theorem: "outputs", isDetermined: true },
+  ]),
 ]);

@@ -1,8 +1,14 @@
-import { CIRCOMLIB_BASE8 } from "@sotto/test-kit/circomlib-templates";
+/** Circuits that multiply points with circomlib's templates, which need bits, and points on the curve. */
 
+/** The line with which a circuit begins. */
 export const HEAD = "pragma circom 2.0.0;";
-export const BASE8 = CIRCOMLIB_BASE8;
+/** circomlib's Base8 in Edwards form. */
+export const BASE8 = [
+  5299619240641551281634865583518297030282874472190772894086521144482721001553n,
+  16950150798460657717958625567821834550301663161624707787222815936182638968203n,
+] as const;
 
+/** Includes files of circomlib. */
 export const including = (...names: readonly string[]): string =>
   names.map((name) => `include "circomlib/circuits/${name}.circom";`).join("\n");
 
@@ -12,6 +18,7 @@ export interface Parts {
   readonly bits?: boolean;
   /** Whether the point is on the curve. */
   readonly curve?: boolean;
+  /** The fixed base, in Edwards form. */
   readonly base?: readonly [bigint, bigint];
 }
 
