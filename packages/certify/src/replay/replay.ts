@@ -1198,6 +1198,8 @@ export function replayBridge(shipped: R1cs, plain: R1cs): number[] {
     [1n, ...new Array(wires - 1).fill(undefined)],
   ];
   const ours = empty(shipped.wires);
+  // Constants come first: with them, further constraints are linear, and the source may give the constants in another order.
+  assignSingles(ourSides, ours);
   const linear = ourSides.map((sides) => rowOf(sides, ours)).filter((row) => row !== undefined && row.terms.size > 0);
   solveRows(linear as Row[], ours, random);
   for (const values of ours) for (let wire = 1; wire < shipped.wires; wire++) values[wire] ??= random();
