@@ -39,7 +39,7 @@ export function definePoints(
       return i32.store(out, i32.load(from, 4 * word), offset + 4 * word);
     });
 
-  // y^2 = x^3 has A = X^2, B = Y^2, C = B^2, D = 4·X·B = 2((X + B)^2 - A - C) and E = 3·A. Infinity stays infinity.
+  // Doubling uses A = X^2, B = Y^2, C = B^2, D = 4·X·B = 2((X + B)^2 - A - C) and E = 3·A; infinity stays infinity.
   const double = module.define(`double${degree}`, ["i32", "i32"], (f) => {
     const [out, from] = f.params.map((local) => local.get) as [Code, Code];
     const [x, y, z] = coordinates(from);
@@ -73,7 +73,7 @@ export function definePoints(
     return to.code;
   });
 
-  /** The sum of points of which neither is infinity, or the address of what it is if they are equal or opposite. */
+  /** Adds points of which neither is infinity. @param isMixed whether the right one is affine */
   const addition = (to: Formula, out: Code, left: Code, right: Code, isMixed: boolean): void => {
     const [x1, y1, z1] = coordinates(left);
     const [x2, y2, z2] = coordinates(right);
