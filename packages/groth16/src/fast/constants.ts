@@ -1,10 +1,8 @@
 /** Constants of a kernel, at fixed addresses from the start of its memory. */
 import { bitsOf, LIMBS, toLimbs } from "./limbs.ts";
 
-/** A vector with the same value in both lanes. */
-const VECTOR_BYTES = 16;
 /** A field element in both lanes, or two field elements side by side: limb by limb. */
-export const PAIR_BYTES = LIMBS * VECTOR_BYTES;
+export const PAIR_BYTES = 80;
 
 /** Collects the constants of a kernel. Each method returns an address; equal constants share one. */
 export class ConstantPool {

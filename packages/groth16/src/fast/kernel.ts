@@ -4,7 +4,7 @@ import { PAGE_BYTES } from "./layout.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
 
 /** Addresses are signed 32-bit numbers. */
-const MAX_ADDRESS = 2 ** 31 - 1;
+const MAX_ADDRESS = 0x7fff_ffff;
 
 export type KernelFunction = (...args: number[]) => number | undefined;
 

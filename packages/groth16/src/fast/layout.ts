@@ -1,16 +1,16 @@
 /** Sizes in a kernel's memory, bytes. They are not in the kernels' files, which a built package does not load. */
 import { PAIR_BYTES } from "./constants.ts";
-import { LIMBS } from "./limbs.ts";
 
 /** A page of WebAssembly's memory. */
 export const PAGE_BYTES = 65536;
-export const COORDINATE_BYTES = 8 * LIMBS;
+// Literals, because a page's bundler leaves out unused literals, but no unused products. A coordinate is five doubles.
+export const COORDINATE_BYTES = 40;
 /** An element of a table: five doubles, the same for both lanes. */
-export const TABLE_BYTES = 8 * LIMBS;
+export const TABLE_BYTES = 40;
 /** A scalar or another number from outside the kernel. */
 export const SCALAR_BYTES = 32;
 /** A coefficient of a key's matrices: matrix, row and variable, 32 bits each, and the value. */
-export const COEFFICIENT_BYTES = 3 * 4 + SCALAR_BYTES;
+export const COEFFICIENT_BYTES = 44;
 /** A coefficient whose value is in a table: row (A's, then B's), variable and number of the value, 32 bits each. */
 export const INDEXED_BYTES = 3 * 4;
 /** An entry of a list: the address of a point. */

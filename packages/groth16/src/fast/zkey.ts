@@ -7,7 +7,7 @@ import { COEFFICIENT_BYTES, SCALAR_BYTES } from "./layout.ts";
 /** Size of Montgomery's R in these files, bits. */
 export const FILE_MONTGOMERY_BITS = 256n;
 /** Two orders of fields with their sizes, three counts, three points of G1 and three of G2. */
-const HEADER_BYTES = 2 * (4 + SCALAR_BYTES) + 3 * 4 + 3 * 64 + 3 * 128;
+const HEADER_BYTES = 660;
 
 /** All points are affine, with coordinates in Montgomery form (R = 2^256), little-endian; all zeros mean infinity. */
 export interface Zkey {

@@ -20,7 +20,7 @@ const URL_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 /** Time after which the last file read from a path is forgotten, ms. */
 const KEPT_MS = 30_000;
 /** A read takes at most this many bytes: Node's limit is 2^31 - 1. */
-const READ_BYTES = 2 ** 30;
+const READ_BYTES = 0x4000_0000;
 
 interface Stat {
   readonly size: bigint;

@@ -34,7 +34,7 @@ interface Generator {
 /** 32-bit words of a field element. */
 const WORDS = 8;
 /** What a generator may use, bytes: circom's own stay far below it for circuits that the engine can prove. */
-const MAX_MEMORY = 2 ** 31;
+const MAX_MEMORY = 0x8000_0000;
 /** Number and length of the messages in an error. */
 const [MAX_MESSAGES, MAX_CHARACTERS] = [20, 1000];
 
