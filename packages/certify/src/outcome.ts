@@ -123,7 +123,7 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
     : lackingInputs(basis, options.theorem, nameOf);
   const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
   const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
-  // A wire with two values is no mistake by itself: the inverse of IsZero has them.
+  // A wire with two values is not wrong by itself: the inverse of IsZero has them.
   if (search === undefined || isOutputless) return soFar;
   onStage?.("search", soFar);
   const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
