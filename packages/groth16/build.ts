@@ -8,6 +8,7 @@ import type { KernelCode } from "./src/fast/kernel.ts";
 import { curveCode, probeCode, scalarCode, simdProbeCode, witnessReaderCode } from "./src/fast/kernels.ts";
 import { pairingCode } from "./src/pairing/code.ts";
 import * as plain from "./src/plain-kernels.ts";
+import * as roots from "./src/root-kernels.ts";
 
 const source = join(import.meta.dirname, "src");
 
@@ -16,21 +17,27 @@ const inflated = (bytes: Uint8Array): string =>
 const literal = ({ modulus, bytes, constants }: KernelCode): string =>
   `{ modulus: ${modulus}n, bytes: ${inflated(bytes)}, constants: ${inflated(constants)} }`;
 
-const codes = async (code: typeof plain, inflate: string): Promise<string> => `import { inflate } from "${inflate}";
-export const curveCode = async () => (${literal(await code.curveCode())});
-export const scalarCode = async () => (${literal(await code.scalarCode())});
-`;
+type Codes = Readonly<Record<string, () => Promise<KernelCode>>>;
 
-/** Replaces src/fast/kernels.ts and src/plain-kernels.ts by the assembled bytes; the latter remains a module of its own. */
+const codes = async (functions: Codes, inflate: string): Promise<string> => {
+  const exports = Object.entries(functions).map(
+    async ([name, code]) => `export const ${name} = async () => (${literal(await code())});\n`,
+  );
+  return `import { inflate } from "${inflate}";\n${(await Promise.all(exports)).join("")}`;
+};
+
+/** Replaces src/fast/kernels.ts and the modules of other kernels by the assembled bytes; the latter remain modules of their own. */
 const kernels: Plugin = {
   name: "kernels",
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /[\\/]plain-kernels\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./plain-kernels.js", external: true } : undefined,
-    );
-    onLoad({ filter: /[\\/]src[\\/]plain-kernels\.ts$/ }, async () => ({
-      contents: await codes(plain, "./fast/inflate.ts"),
-    }));
+    for (const [name, functions] of Object.entries({ "plain-kernels": plain, "root-kernels": roots })) {
+      onResolve({ filter: new RegExp(`[\\\\/]${name}\\.ts$`) }, ({ kind }) =>
+        kind === "dynamic-import" ? { path: `./${name}.js`, external: true } : undefined,
+      );
+      onLoad({ filter: new RegExp(`[\\\\/]src[\\\\/]${name}\\.ts$`) }, async () => ({
+        contents: await codes({ ...functions }, "./fast/inflate.ts"),
+      }));
+    }
     onLoad({ filter: /[\\/]src[\\/]fast[\\/]kernels\.ts$/ }, async () => ({
       contents: `${await codes({ curveCode, scalarCode }, "./inflate.ts")}
 export const witnessReaderCode = () => Uint8Array.of(${witnessReaderCode().join()});
@@ -58,6 +65,14 @@ export const pairingCode = () => ({ ...layout, bytes: ${literal(bytes)}, constan
 `,
       };
     });
+  },
+};
+
+/** The program imports the package's bundle. */
+const program: Plugin = {
+  name: "program",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: "./index.js", external: true }));
   },
 };
 
@@ -92,13 +107,16 @@ const workerSource: Plugin = {
   },
 };
 
+const ENTRY_POINTS = [
+  ...["index.ts", "kernel.ts", "main.ts", "fast-worker.ts"],
+  ...["plain-kernels.ts", "root-kernels.ts", "worker-source.ts"],
+];
+
 await build({
   ...options,
-  entryPoints: ["index.ts", "kernel.ts", "fast-worker.ts", "plain-kernels.ts", "worker-source.ts"].map((entry) =>
-    join(source, entry),
-  ),
+  entryPoints: ENTRY_POINTS.map((entry) => join(source, entry)),
   outdir: join(import.meta.dirname, "dist"),
   sourcemap: true,
   sourcesContent: false,
-  plugins: [kernels, pairing, workerSource],
+  plugins: [kernels, pairing, program, workerSource],
 });

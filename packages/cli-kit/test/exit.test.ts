@@ -130,6 +130,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
     "CIRCUIT_FILE_UNREADABLE",
     "CIRCUIT_TOO_LARGE",
     "CIRCUIT_UNKNOWN",
+    "COMPACT_KEY_UNSUPPORTED",
     "INVALID_ARGUMENT",
     "INVALID_FIELD_ELEMENT",
     "INVALID_MONTH",
@@ -172,6 +173,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   network: ["ANSWER_TOO_LARGE", "SCHEDULE_UNAVAILABLE", "TOKEN_CLAIMS_INVALID"],
   invalid: [
     "CIPHERTEXT_MISMATCH",
+    "COMPACT_KEY_INVALID",
     "INVALID_BUNDLE",
     "INVALID_SIGNATURE",
     "PROOF_AT_INFINITY",

@@ -30,6 +30,18 @@ export const GROTH16_ERRORS = {
     cause: "The file was cut off, or is not a Groth16 key over BN254.",
     exit: "usage",
   },
+  COMPACT_KEY_INVALID: {
+    means: "A compact proving key does not give back the key from which it was made. Details: `reason`.",
+    cause: "The file was cut off or changed on the way, or another program wrote it.",
+    exit: "invalid",
+    remedy: "Make it again with `groth16 compact`, or use the .zkey file.",
+  },
+  COMPACT_KEY_UNSUPPORTED: {
+    means: "A page cannot check the hash of a compact proving key, because the browser offers it no WebCrypto.",
+    cause: "The page was loaded neither over HTTPS nor from localhost.",
+    exit: "usage",
+    remedy: "Serve the page over HTTPS, or use the .zkey file.",
+  },
   WITNESS_GENERATOR_INVALID: {
     means: "The witness generator is not one of circom 2 over BN254's scalar field, or fails.",
     cause: "The file was cut off, another compiler wrote it, or it needs more than 2 GiB.",

@@ -1,8 +1,9 @@
 /** Another thread. The worker stores its share of each key and answers requests one at a time. */
 
+import { pointsOf } from "./compact/roots.ts";
 import type { Reply, Request } from "./engine/second-thread.ts";
 import { isShared, shareOf } from "./engine/share.ts";
-import { type PartialSums, sumParts } from "./fast/prove.ts";
+import { sumParts } from "./fast/prove.ts";
 import { type ProvingKey, prepareKey } from "./fast/proving-key.ts";
 import { parseZkey } from "./fast/zkey.ts";
 
@@ -23,7 +24,7 @@ interface NodeProcess {
 
 const keys = new Map<number, Promise<ProvingKey>>();
 
-async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }> {
+async function answer(request: Request): Promise<Omit<Reply, "id">> {
   if ("prepare" in request) {
     const { key, zkey, parts, programs } = request.prepare;
     // A failed preparation is kept too: sums that were requested in the meantime fail with the same error.
@@ -31,6 +32,10 @@ async function answer(request: Request): Promise<{ partialSums?: PartialSums[] }
     keys.set(key, prepared);
     await prepared;
     return {};
+  }
+  if ("points" in request) {
+    const { program, degree, packed } = request.points;
+    return { points: await pointsOf(program, degree, packed) };
   }
   if ("drop" in request) {
     keys.delete(request.drop);

@@ -1,4 +1,5 @@
 export type { ProvingEngine } from "./engine/engine.ts";
+export { compactKey, type ExpandOptions, expandKey } from "./engine/expand-key.ts";
 export { type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { ABORTED_ERROR, type ErrorDefinition, GROTH16_ERRORS } from "./error-definitions.ts";
 export { type ErrorDetails, Groth16Error, type Groth16ErrorCode } from "./errors.ts";

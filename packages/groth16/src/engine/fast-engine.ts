@@ -16,7 +16,7 @@ import { invalidKey, parseZkey, type Zkey } from "../fast/zkey.ts";
 import { BASE_FIELD_ORDER } from "../proof/orders.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
-import { hasPageWorkers, hasSecondThread, prepareRemotely, type RemoteKey, startThreads } from "./second-thread.ts";
+import { type OtherThreads, otherThreads, prepareRemotely, type RemoteKey, startThreads } from "./second-thread.ts";
 import { type Claims, claimsOfTwo, copyForThreads, forThreads, shareOf } from "./share.ts";
 
 /**
@@ -47,15 +47,9 @@ interface PreparedKey {
   readonly there: readonly RemoteKey[];
 }
 
-/** The number of other threads. */
-type Others = 0 | 1 | 2;
-
 /** Proves with field arithmetic in WebAssembly. Each engine caches the keys that it has prepared. */
 export function fastEngine({ singleThread = false, pageWorkers = false }: FastOptions = {}): ProvingEngine {
-  const others = (): Others => {
-    if (singleThread) return 0;
-    return pageWorkers && hasPageWorkers() ? 2 : hasSecondThread() ? 1 : 0;
-  };
+  const others = (): OtherThreads => otherThreads(singleThread, pageWorkers);
   const keys = new WeakMap<Uint8Array, PreparedKey>();
   const keyOf = (file: Uint8Array, count = others()): PreparedKey => {
     let key = keys.get(file);
@@ -148,7 +142,7 @@ function exampleWitness({ variables }: Zkey): Witness {
 }
 
 /** Begins to prepare a key. @throws Groth16Error PROVING_KEY_INVALID */
-function prepare(file: Uint8Array, others: Others): PreparedKey {
+function prepare(file: Uint8Array, others: OtherThreads): PreparedKey {
   const zkey = parseZkey(file);
   const there = tryRemotely(file, others);
   let here: Promise<ProvingKey | undefined> | undefined;
@@ -203,7 +197,7 @@ function assertHeaderPoints({ alpha1, beta1, delta1, beta2, delta2 }: Zkey, { G1
   assertIn(G2, [beta2, delta2]);
 }
 
-function tryRemotely(file: Uint8Array, others: Others): RemoteKey[] {
+function tryRemotely(file: Uint8Array, others: OtherThreads): RemoteKey[] {
   try {
     const shares = [THERE, HERE].slice(0, others);
     if (shares.length === 0) return [];

@@ -3,6 +3,8 @@
  * it alive only while it works. A page has two, so that it does not wait for a proof itself.
  */
 
+import type { Program } from "../fast/kernel.ts";
+import type { Degree } from "../fast/layout.ts";
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
@@ -27,11 +29,21 @@ export type Request =
         readonly claims: Claims;
       };
     }
+  | { readonly id: number; readonly points: PointsRequest }
   | { readonly id: number; readonly drop: number };
+
+/** Packed x-coordinates of a compact key. */
+export interface PointsRequest {
+  readonly program: Program;
+  readonly degree: Degree;
+  readonly packed: Uint8Array;
+}
 
 export interface Reply {
   readonly id: number;
   readonly partialSums?: readonly PartialSums[] | undefined;
+  /** Absent if an x-coordinate has no point. */
+  readonly points?: Uint8Array | undefined;
   readonly error?: string | undefined;
 }
 
@@ -77,6 +89,15 @@ export function hasSecondThread(): boolean {
 let pageWorkersFail = false;
 
 const isPage = (): boolean => nodeProcess()?.getBuiltinModule === undefined;
+
+/** The number of other threads that prove. */
+export type OtherThreads = 0 | 1 | 2;
+
+/** @param pageWorkers whether two workers prove in a page */
+export function otherThreads(singleThread: boolean, pageWorkers: boolean): OtherThreads {
+  if (singleThread) return 0;
+  return pageWorkers && hasPageWorkers() ? 2 : hasSecondThread() ? 1 : 0;
+}
 
 /** Whether this is a page, or a worker of one, that can start workers. */
 export function hasPageWorkers(): boolean {
@@ -212,7 +233,7 @@ export interface RemoteKey {
 }
 
 /** Starts the threads that do not run yet, which takes as long as reading a key. */
-export function startThreads(count: 0 | 1 | 2): void {
+export function startThreads(count: OtherThreads): void {
   try {
     for (let index = 0; index < count; index++) currentThread(index as 0 | 1);
   } catch {
@@ -232,6 +253,14 @@ function currentThread(index: 0 | 1): Thread {
   }
   threads[index] = thread;
   return thread;
+}
+
+/**
+ * Computes points on another thread; see `pointsOf`.
+ * @throws Error if the thread cannot be started, or fails
+ */
+export async function pointsRemotely(points: PointsRequest, index: 0 | 1): Promise<Uint8Array | undefined> {
+  return (await currentThread(index).ask({ points })).points;
 }
 
 /**

@@ -86,6 +86,7 @@ export function parseZkey(file: Uint8Array): Zkey {
   };
 }
 
+/** Contents by section id, in the file's order. */
 type Sections = ReadonlyMap<number, Uint8Array>;
 
 function sectionReader(sections: Sections): (id: number, offset: number, length: number) => Uint8Array {
@@ -97,7 +98,8 @@ function sectionReader(sections: Sections): (id: number, offset: number, length:
   };
 }
 
-function parseSections(file: Uint8Array): Sections {
+/** @throws Groth16Error PROVING_KEY_INVALID */
+export function parseSections(file: Uint8Array): Sections {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const sections = new Map<number, Uint8Array>();
   if (file.byteLength < 12 || String.fromCharCode(...file.subarray(0, 4)) !== "zkey" || view.getUint32(4, true) !== 1)

@@ -1,5 +1,5 @@
 /** The files of a circuit, named as snarkjs's functions take them. */
-import { groth16Error, throwIfAborted, unlessAborted } from "../errors.ts";
+import { Groth16Error, groth16Error, throwIfAborted, unlessAborted } from "../errors.ts";
 
 /**
  * A file: its path (Node) or URL, its bytes, or bytes as snarkjs wraps them. In a page, a text is a URL; in Node, it is a path
@@ -60,13 +60,23 @@ interface Kept {
  */
 const kept = new Map<ArtifactKind, Kept>();
 
+/** Reads the body of a successful response. */
+export type Receive = (response: Response) => Promise<Uint8Array>;
+
+const receiveAll: Receive = async (response) => new Uint8Array(await response.arrayBuffer());
+
 /**
  * Reads a file. An unchanged file that was read less than 30 s ago is not read again. An aborted read continues for other callers.
- * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, ABORTED
+ * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, ABORTED; and those that `receive` throws
  */
-export async function readArtifact(kind: ArtifactKind, source: ZKArtifact, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readArtifact(
+  kind: ArtifactKind,
+  source: ZKArtifact,
+  signal?: AbortSignal,
+  receive: Receive = receiveAll,
+): Promise<Uint8Array> {
   throwIfAborted(signal);
-  return unlessAborted(readAny(kind, source, signal), signal);
+  return unlessAborted(readAny(kind, source, signal, receive), signal);
 }
 
 /**
@@ -88,18 +98,24 @@ export async function withWitness<T>(
   }
 }
 
-async function readAny(kind: ArtifactKind, source: ZKArtifact, signal?: AbortSignal): Promise<Uint8Array> {
+async function readAny(
+  kind: ArtifactKind,
+  source: ZKArtifact,
+  signal?: AbortSignal,
+  receive: Receive = receiveAll,
+): Promise<Uint8Array> {
   if (isBytes(source)) return source;
   if (typeof source === "object" && source !== null && !(source instanceof URL)) {
     if (source.type === "mem" && isBytes(source.data)) return source.data;
-    if (source.type === "file" && typeof source.fileName === "string") return readAny(kind, source.fileName, signal);
+    if (source.type === "file" && typeof source.fileName === "string")
+      return readAny(kind, source.fileName, signal, receive);
     throw unreadable(kind, "it is neither bytes, a path nor a URL");
   }
   if (typeof source !== "string" && !(source instanceof URL))
     throw unreadable(kind, "it is neither bytes, a path nor a URL");
   const files = (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
   const text = String(source);
-  if (files === undefined || /^https?:/i.test(text)) return download(kind, text, signal);
+  if (files === undefined || /^https?:/i.test(text)) return download(kind, text, signal, receive);
   const isUrl = URL_SCHEME.test(text);
   if (isUrl && !/^file:/i.test(text)) throw unreadable(kind, "it is neither a path nor a URL of http, https or file");
   try {
@@ -163,14 +179,20 @@ function keep(kind: ArtifactKind, path: string, stamp: string, bytes: Promise<Ui
   }, forget);
 }
 
-async function download(kind: ArtifactKind, url: string, signal: AbortSignal | undefined): Promise<Uint8Array> {
+async function download(
+  kind: ArtifactKind,
+  url: string,
+  signal: AbortSignal | undefined,
+  receive: Receive,
+): Promise<Uint8Array> {
   let status: number;
   try {
     const response = await fetch(url, signal === undefined ? {} : { signal });
-    if (response.ok) return new Uint8Array(await response.arrayBuffer());
+    if (response.ok) return await receive(response);
     status = response.status;
   } catch (error) {
     throwIfAborted(signal);
+    if (error instanceof Groth16Error) throw error;
     // No cause: its message may repeat the URL.
     const code = codeOf((error as { readonly cause?: unknown }).cause);
     throw unreadable(kind, `the download failed${code === undefined ? "" : `: ${code}`}`);

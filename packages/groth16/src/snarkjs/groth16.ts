@@ -15,6 +15,7 @@ import { createCircuitVerifier } from "../verifier.ts";
 import { invalidFile, parseWtns } from "../witness/wtns.ts";
 import { verificationKeyOf } from "../zkey-verification-key.ts";
 import { readArtifact, withWitness, type ZKArtifact } from "./files.ts";
+import { readKey } from "./key-file.ts";
 import { type Groth16Proof, type PublicSignals, signalTexts, toCallData, toProofJson, wordsOf } from "./proof-json.ts";
 import { type CircuitSignals, parseSignals } from "./signals.ts";
 
@@ -141,7 +142,7 @@ async function proverOf(wasm: ZKArtifact, zkey: ZKArtifact, settings: Settings):
   engine.start?.();
   const [generator, key] = await Promise.all([
     readArtifact("witness generator", wasm, settings.signal),
-    readArtifact("proving key", zkey, settings.signal),
+    readKey(zkey, settings),
   ]);
   return proverOf(generator, key, settings.selfCheck);
 }
@@ -155,12 +156,12 @@ function progressOf({ onProgress }: Settings): ((stage: ProveStage) => void) | u
  * Computes the witness and proves.
  * @param input every input signal of the circuit
  * @param wasm the witness generator, of circom 2
- * @param zkey the proving key, of snarkjs
+ * @param zkey the proving key, of snarkjs, or one that `groth16 compact` made of it
  * @param options or a logger of snarkjs, which gets nothing
  * @param _witnessOptions snarkjs's options of the witness generator are accepted and not used
  * @param proverOptions `singleThread`, where snarkjs takes it
  * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, INPUT_INVALID, WITNESS_REFUSED, WITNESS_GENERATOR_INVALID,
- *   PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED, ABORTED
+ *   PROVING_KEY_INVALID, COMPACT_KEY_INVALID, COMPACT_KEY_UNSUPPORTED, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED, ABORTED
  */
 async function fullProve(
   input: CircuitSignals,
@@ -180,11 +181,11 @@ async function fullProve(
 
 /**
  * Proves a witness that a generator computed before.
- * @param zkey the proving key, of snarkjs
+ * @param zkey the proving key, of snarkjs, or one that `groth16 compact` made of it
  * @param wtns the witness, a .wtns file
  * @param options or a logger of snarkjs, which gets nothing
  * @param proverOptions `singleThread`, where snarkjs takes it
- * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, WITNESS_FILE_INVALID, PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE,
+ * @throws Groth16Error CIRCUIT_FILE_UNREADABLE, WITNESS_FILE_INVALID, PROVING_KEY_INVALID, COMPACT_KEY_INVALID, COMPACT_KEY_UNSUPPORTED, CIRCUIT_TOO_LARGE,
  *   ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED if the witness does not satisfy the circuit, ABORTED
  */
 async function prove(
@@ -201,7 +202,7 @@ async function prove(
   };
   begin("artifacts");
   engine.start?.();
-  const reading = readArtifact("proving key", zkey, settings.signal);
+  const reading = readKey(zkey, settings);
   // If the witness cannot be read either, nobody handles this failure.
   reading.catch(() => undefined);
   return withWitness(wtns, settings.signal, async (file) => {

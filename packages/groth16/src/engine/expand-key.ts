@@ -1,0 +1,84 @@
+/** Compact keys, with the threads that prove. */
+import { pack } from "../compact/compact.ts";
+import { type ComputePoints, expand } from "../compact/expand.ts";
+import { MAX_ORIGINAL_BYTES } from "../compact/format.ts";
+import { compileRoots } from "../compact/program.ts";
+import { pointsOf } from "../compact/roots.ts";
+import { invalidKey } from "../fast/zkey.ts";
+import { type OtherThreads, otherThreads, pointsRemotely, startThreads } from "./second-thread.ts";
+
+/** Options of expanding a compact key. */
+export interface ExpandOptions {
+  /** Maximum size of the .zkey file in it, bytes. Default: 2^31 - 1, more than a key with which the engine can prove has. */
+  maxBytes?: number | undefined;
+  /** Uses no other thread. Default: false. */
+  singleThread?: boolean | undefined;
+  /** In a page, computes in two workers, as `FastOptions.pageWorkers` does. Default: false. */
+  pageWorkers?: boolean | undefined;
+}
+
+/**
+ * Expands a compact key, which `compactKey` made, to the .zkey file: the same bytes, with the SHA-256 that the compact key states.
+ * Compare that with a hash from elsewhere, as that of any key.
+ * @param compact its bytes, or pieces as they arrive: points are computed while the rest is downloaded
+ * @returns under Node, bytes in a SharedArrayBuffer, which no prover has to copy
+ * @throws Groth16Error COMPACT_KEY_INVALID, COMPACT_KEY_UNSUPPORTED, ENGINE_UNSUPPORTED; and what reading the pieces throws
+ */
+export async function expandKey(
+  compact: Uint8Array | AsyncIterable<Uint8Array>,
+  { maxBytes = MAX_ORIGINAL_BYTES, singleThread = false, pageWorkers = false }: ExpandOptions = {},
+): Promise<Uint8Array> {
+  const isWhole = ArrayBuffer.isView(compact);
+  return expand(isWhole ? only(compact) : compact, {
+    computePoints: computeWith(otherThreads(singleThread, pageWorkers)),
+    maxBytes,
+    compactSize: isWhole ? compact.byteLength : undefined,
+    // The second thread reads it too; but WebCrypto, which hashes it in a page, takes no shared memory.
+    allocate: (bytes) => (isNode() ? new Uint8Array(new SharedArrayBuffer(bytes)) : new Uint8Array(bytes)),
+  });
+}
+
+/**
+ * Makes a compact key of a .zkey file: about half as large as that file compressed with brotli. It is expanded again and compared.
+ * @throws Groth16Error PROVING_KEY_INVALID if the file is not a key, or one that no setup makes: with a point that is not on its
+ *   curve, or a number that is not below its field's order
+ */
+export async function compactKey(zkey: Uint8Array): Promise<Uint8Array> {
+  const compact = await pack(zkey);
+  let expanded: Uint8Array;
+  try {
+    expanded = await expandKey(compact);
+  } catch (error) {
+    throw invalidKey(`it cannot be made compact: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (expanded.byteLength !== zkey.byteLength)
+    throw invalidKey("it cannot be made compact: its size is not the same afterwards");
+  return compact;
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}
+
+const isNode = (): boolean =>
+  (globalThis as { process?: { getBuiltinModule?: unknown } }).process?.getBuiltinModule !== undefined;
+
+/** The other threads take turns, with this one if there is only one other. A thread that fails leaves its work to this one. */
+function computeWith(others: OtherThreads): ComputePoints {
+  startThreads(others);
+  // It begins before the first points arrive, which report its failure.
+  const compiling = compileRoots();
+  compiling.catch(() => undefined);
+  return async (group, degree, packed) => {
+    const program = await compiling;
+    const turn = group % 2;
+    if (turn < others) {
+      try {
+        return await pointsRemotely({ program, degree, packed }, turn as 0 | 1);
+      } catch {
+        // The runtime forbids workers, or the worker has ended.
+      }
+    }
+    return pointsOf(program, degree, packed);
+  };
+}
