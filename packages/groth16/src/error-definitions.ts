@@ -31,7 +31,7 @@ export const GROTH16_ERRORS = {
     exit: "usage",
   },
   COMPACT_KEY_INVALID: {
-    means: "A compact proving key does not give back the key from which it was made. Details: `reason`.",
+    means: "A compact proving key does not expand to the key from which it was made. Details: `reason`.",
     cause: "The file was cut off or changed on the way, or another program wrote it.",
     exit: "invalid",
     remedy: "Make it again with `groth16 compact`, or use the .zkey file.",

@@ -8,7 +8,7 @@ const USAGE = `groth16 compact KEY.zkey [--out FILE]
 groth16 expand KEY.czkey [--out FILE]
 
 compact  makes a compact key, which takes half of the download; default FILE: KEY.czkey
-expand   gives back the .zkey file, byte for byte; default FILE: KEY.zkey
+expand   restores the .zkey file, byte for byte; default FILE: KEY.zkey
 
       --out FILE  write to this file, which must not exist
       --help      print this text`;

@@ -64,7 +64,7 @@ function pointSource(degree: 1 | 2): () => Uint8Array {
   };
 }
 
-/** A key that no circuit has: what the format must give back does not depend on that. */
+/** A key that no circuit has. The format must restore it too. */
 function randomKey(
   header: Uint8Array,
   { g1, g2 }: { g1: () => Uint8Array; g2: () => Uint8Array },
@@ -137,7 +137,7 @@ describe("compact keys", function () {
     for (let offset = 0; offset < bytes.byteLength; offset += size) yield bytes.subarray(offset, offset + size);
   }
 
-  it("give back the .zkey file, byte for byte, in one piece or in many", async () => {
+  it("expand to the .zkey file, byte for byte, in one piece or in many", async () => {
     assert.isBelow(compact.byteLength, zkey.byteLength * 0.7);
     assert.deepEqual(new Uint8Array(await expandKey(compact)), zkey);
     assert.deepEqual(new Uint8Array(await expandKey(Buffer.from(compact))), zkey);
@@ -150,7 +150,7 @@ describe("compact keys", function () {
     assert.deepEqual(new Uint8Array(buffer), zkey);
   });
 
-  it("give back keys with any points, coefficients and further sections", async () => {
+  it("expand to keys with any points, coefficients and further sections", async () => {
     // Variables, rows of the domain, coefficients.
     const sizes = [
       [2, 2, 0],

@@ -99,7 +99,7 @@ describe("hostile compact keys", function () {
     }
   }
 
-  it("are refused, whichever of their bytes is changed", async () => {
+  it("are refused if any of their bytes is changed", async () => {
     const places = new Set(Array.from({ length: HEADER_BYTES + sections.length * SECTION_BYTES }, (_, place) => place));
     for (let change = 0; change < CHANGES; change++) places.add(Number(randomBelow(BigInt(compact.byteLength))));
     // Without its first bytes, it is not a compact key, but an invalid .zkey file.

@@ -24,7 +24,7 @@ function kernelOf(program: Program): Promise<Kernel> {
 /**
  * @param program the kernel of roots
  * @param packed x-coordinates as in a proving key's file, each with the bit `ODD` in its last byte
- * @returns the points as in the file, one after the other; undefined if there is no point with one of the x-coordinates
+ * @returns the points as in the file; undefined if an x-coordinate has no point
  */
 export async function pointsOf(program: Program, degree: Degree, packed: Uint8Array): Promise<Uint8Array | undefined> {
   const kernel = await kernelOf(program);
