@@ -7,7 +7,13 @@ let compiling: Promise<Program> | undefined;
 
 /** @throws Groth16Error ENGINE_UNSUPPORTED without WebAssembly's SIMD */
 export function compileRoots(): Promise<Program> {
-  compiling ??= compile(hasFusedMultiplyAdd());
+  if (compiling === undefined) {
+    compiling = compile(hasFusedMultiplyAdd());
+    // The next call tries again: a page downloads the kernel.
+    compiling.catch(() => {
+      compiling = undefined;
+    });
+  }
   return compiling;
 }
 

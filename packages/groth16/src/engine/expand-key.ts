@@ -74,7 +74,8 @@ function computeWith(others: OtherThreads): ComputePoints {
     const turn = group % 2;
     if (turn < others) {
       try {
-        return await pointsRemotely({ program, degree, packed }, turn as 0 | 1);
+        // A copy, because a message with a part of an array takes all of its memory: the whole file.
+        return await pointsRemotely({ program, degree, packed: packed.slice() }, turn as 0 | 1);
       } catch {
         // The runtime forbids workers, or the worker has ended.
       }
