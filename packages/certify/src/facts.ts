@@ -5,7 +5,8 @@ import { combine, constant, equal, type Form, isConstant, isZero, keyOf, lineOf,
 import { Ladders } from "./ladder.ts";
 import { nonsquares } from "./nonsquare.ts";
 import type { Normalized } from "./normalize.ts";
-import type { Comparison, Fact, Point, Product } from "./steps.ts";
+import type { Point, Product } from "./points.ts";
+import type { Comparison, Fact } from "./steps.ts";
 
 /** Maximum number of signs that choose one point. */
 const MAX_SIGNS = 4;

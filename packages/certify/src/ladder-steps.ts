@@ -1,5 +1,5 @@
 import type { Form } from "./form.ts";
-import type { Point, Product } from "./steps.ts";
+import type { Point, Product } from "./points.ts";
 
 /** A constraint that gives a wire its value, once its other wires have one. */
 export interface Definition {

@@ -3,7 +3,8 @@ import { inverse, mod, P } from "./field.ts";
 import { combine, constant, equal, type Form, isConstant, isZero, keyOf, scaled } from "./form.ts";
 import type { Definition, LadderFact } from "./ladder-steps.ts";
 import type { Normalized } from "./normalize.ts";
-import type { Fact, Point, Product } from "./steps.ts";
+import type { Point, Product } from "./points.ts";
+import type { Fact } from "./steps.ts";
 
 // Ladders by Montgomery's formulas, as in circomlib: sums of points of a table that bits choose, and of multiples of a point
 // that is only known to be on the curve. docs/certificate.md has the lemmas.

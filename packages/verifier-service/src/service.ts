@@ -50,7 +50,7 @@ export interface RunningService {
   readonly url: string;
   /** URL of the server's root. */
   readonly origin: string;
-  /** URL of the metrics. */
+  /** Where `/metrics` is: at the service's root, or at the address of its own that the settings name. */
   readonly metricsUrl: string;
   readonly set: string;
   /** Account of the relayer, 20 bytes, lower-case hex with 0x. */

@@ -1,4 +1,4 @@
-import { babyjubjub } from "@noble/curves/misc.js";
+import { edwards } from "@noble/curves/abstract/edwards.js";
 import { fail } from "../errors.ts";
 import { addField, FIELD_MODULUS, invertField, multiplyField, sqrtField, subtractField } from "../field.ts";
 import { assertField } from "../validate.ts";
@@ -28,7 +28,11 @@ export const BASE8: Point = Object.freeze({
 /** The neutral element. */
 export const IDENTITY: Point = Object.freeze({ x: 0n, y: 1n });
 
-const Curve = babyjubjub.Point;
+// The library's own Baby Jubjub brings hash functions of signatures, six kilobytes of a page.
+const Curve = edwards({
+  ...{ p: FIELD_MODULUS, n: SUBGROUP_ORDER, h: 8n, a: CURVE_A, d: CURVE_D },
+  ...{ Gx: BASE8.x, Gy: BASE8.y },
+});
 type CurvePoint = InstanceType<typeof Curve>;
 
 /**

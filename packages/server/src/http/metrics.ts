@@ -46,7 +46,7 @@ export function metricsRoute(app: App, registry: Registry): void {
 
 /** A server of `/metrics` alone. */
 export interface MetricsServer {
-  /** URL of the metrics. */
+  /** Where it serves them: scheme, address, port and the path `/metrics`. */
   readonly url: string;
   /** Stops it. */
   close(): Promise<void>;
