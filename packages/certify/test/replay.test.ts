@@ -9,6 +9,8 @@ import { Facts } from "../src/facts.ts";
 import { Places } from "../src/locate.ts";
 import { Normalized } from "../src/normalize.ts";
 import { systemOf } from "../src/r1cs.ts";
+import { BASE8, toMontgomery } from "../src/replay/curve.ts";
+import { inverse, mod } from "../src/replay/field.ts";
 import { prove } from "../src/theorem.ts";
 import { compile } from "./compiled.ts";
 import { type Circuit, randomCircuit, range } from "./random-circuit.ts";
@@ -26,6 +28,9 @@ function proveSystem({ given, results, wires, constraints }: Circuit) {
   const left = range(1, wires - 1).filter((wire) => !determined.isDetermined(wire));
   return { proof: { normalized, facts, determined }, r1cs: r1csOf(system), left };
 }
+
+const constant = (value: bigint) => ({ constant: value, wires: [], coefficients: [] });
+const wire = (index: number, coefficient = 1n) => ({ constant: 0n, wires: [index], coefficients: [coefficient] });
 
 const filesOf = async (main: string) => {
   const { plain } = await compile(main);
@@ -83,6 +88,71 @@ describe("second checker of certificates, which shares no code with the first", 
     };
     expect(leaves(3, 4)).to.deep.equal([]);
     expect(() => leaves(4)).to.throw("step 0 (case): other unknown wires");
+  });
+
+  it("refuses a window with a wire that is no sign of its scale", () => {
+    // t t = U / u and U t = (u / v) V for the point (u, v) that is Base8: V = v t^3. And s V = z: if t is 0, s has any value.
+    const [T, Z, S, U, V] = [1, 2, 3, 4, 5];
+    const [u, v] = toMontgomery(BASE8);
+    const circuit: Circuit = {
+      given: 2,
+      results: 0,
+      wires: 6,
+      constraints: [
+        [{ [T]: 1n }, { [T]: 1n }, { [U]: inverse(u) }],
+        [{ [U]: 1n }, { [T]: 1n }, { [V]: mod(u * inverse(v)) }],
+        [{ [S]: 1n }, { [V]: 1n }, { [Z]: 1n }],
+      ],
+    };
+    const { proof, r1cs, left } = proveSystem(circuit);
+    expect(left).to.include(S);
+    const forged = (square: object) => [
+      { rule: "start", point: { u: constant(u), v: constant(v) }, wires: [], centre: 2n, parts: [] },
+      { rule: "scale", point: 0, square, cubes: [] },
+      { rule: "window", by: 0, other: 1, uWire: U, vWire: V, scale: 1, wires: [T], centre: 0n, parts: [2n] },
+      { rule: "odd", point: 2, form: wire(V) },
+    ];
+    const steps = [
+      { rule: "linear", by: 0, wire: U, nonzero: -1 },
+      { rule: "linear", by: 1, wire: V, nonzero: -1 },
+      { rule: "linear", by: 2, wire: S, nonzero: 3 },
+    ];
+    const facts = forged({ by: -1, left: constant(v), right: constant(v), result: wire(0, mod(v * v)) });
+    expect(() =>
+      replayProof(r1cs, {
+        ...proof,
+        facts: { steps: facts } as unknown as Facts,
+        determined: { steps, givenPublic: [] } as unknown as Determined,
+      }),
+    ).to.throw("fact 2 (window): a sign of another scale");
+  });
+
+  it("follows a hundred choices between one point and itself, whose intervals would double each time", () => {
+    const BIT = 1;
+    const circuit: Circuit = {
+      given: 1,
+      results: 0,
+      wires: 2,
+      constraints: [[{ [BIT]: 1n }, { [BIT]: 1n, 0: -1n }, {}]],
+    };
+    const { proof, r1cs } = proveSystem(circuit);
+    const [u, v] = toMontgomery(BASE8);
+    const result = { u: constant(u), v: constant(v) };
+    const nothing = { by: -1, left: constant(0n), right: wire(BIT), result: constant(0n) };
+    const steps = [
+      { rule: "boolean", by: 0, wire: BIT },
+      { rule: "table", bits: [], definitions: [], base: [BASE8.x, BASE8.y], multiples: [1n], result },
+      ...range(1, 100).map((point) => ({
+        rule: "choice",
+        bit: BIT,
+        zero: point,
+        one: point,
+        u: nothing,
+        v: nothing,
+        result,
+      })),
+    ];
+    expect(replayProof(r1cs, { ...proof, facts: { steps } as unknown as Facts })).to.deep.equal([]);
   });
 
   it("refuses a proof without one of its steps, or about another circuit", async () => {

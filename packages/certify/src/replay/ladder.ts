@@ -1,7 +1,7 @@
 // The second checker's replay of ladders by Montgomery's formulas. Points are known by the values of their forms at random
 // points, and curve points come from @noble/curves.
 import type { CertificateFile } from "./certificate.ts";
-import { A, add, multiply, negate, ORDER, type Point, toMontgomery } from "./curve.ts";
+import { A, add, multiply, ORDER, type Point, toMontgomery } from "./curve.ts";
 import { inverse, mod } from "./field.ts";
 import { need } from "./need.ts";
 
@@ -53,7 +53,8 @@ export interface Shown {
 }
 
 const EDWARDS = { a: 168700n, d: 168696n };
-const MAX_BITS = 6;
+const MAX_BITS = 4;
+const MAX_DEFINITIONS = 12;
 
 const isSame = (x: Values, y: Values): boolean => x.length === y.length && x.every((value, i) => value === y[i]);
 const linear = (size: number, ...parts: readonly (readonly [bigint, Values])[]): Values =>
@@ -67,15 +68,31 @@ const hasMultiple = (low: bigint, high: bigint): boolean => {
   return first === 0n || high - low >= ORDER - first;
 };
 
-/** The powers of two of a constant point, as far as they were needed. */
-class Doublings {
+/** The least interval with all numbers of some. */
+const hullOf = (intervals: Count["intervals"]): Count["intervals"][number] => {
+  const ends = intervals.flat().sort((a, b) => (a < b ? -1 : 1));
+  return [ends[0] as bigint, ends.at(-1) as bigint];
+};
+
+/** Multiples of a constant point of prime order, in Montgomery form, each computed once. */
+class Multiples {
+  /** Powers of two times the point, as far as they were needed. */
   readonly #powers: Point[];
+  readonly #known = new Map<bigint, readonly [u: bigint, v: bigint]>();
   constructor(base: Point) {
     this.#powers = [base];
   }
 
-  times(k: bigint): Point {
-    const digits = (k < 0n ? -k : k).toString(2).split("").reverse();
+  times(k: bigint): readonly [u: bigint, v: bigint] {
+    const rest = ((k % ORDER) + ORDER) % ORDER;
+    const known = this.#known.get(rest) ?? toMontgomery(this.#compute(rest));
+    this.#known.set(rest, known);
+    return known;
+  }
+
+  /** @param k from 0 to ORDER - 1 */
+  #compute(k: bigint): Point {
+    const digits = k.toString(2).split("").reverse();
     let total: Point | undefined;
     for (const [i, digit] of digits.entries()) {
       const last = this.#powers.at(-1) as Point;
@@ -84,7 +101,7 @@ class Doublings {
       if (digit === "1") total = total === undefined ? power : add(total, power);
     }
     need(total !== undefined, "the identity has no coordinates");
-    return k < 0n ? negate(total) : total;
+    return total;
   }
 }
 
@@ -101,7 +118,7 @@ function countOf(unit: string, multiples: readonly bigint[]): Count {
 export class LadderReplay {
   readonly #circuit: LadderCircuit;
   readonly #points = new Map<number, Located>();
-  readonly #units = new Map<string, Doublings>();
+  readonly #units = new Map<string, Multiples>();
   readonly #size: number;
   readonly #one: Values;
 
@@ -163,7 +180,7 @@ export class LadderReplay {
 
   // -------------------------------------------------------------------------------------------------------- tables --
 
-  #unit(x: bigint, y: bigint): Doublings {
+  #unit(x: bigint, y: bigint): Multiples {
     const key = `${x} ${y}`;
     const known = this.#units.get(key);
     if (known !== undefined) return known;
@@ -171,7 +188,7 @@ export class LadderReplay {
     need(mod(a * x * x + y * y - 1n - d * x * x * y * y) === 0n, "the unit is not on the curve");
     const neutral = multiply({ x, y }, ORDER);
     need(mod(x) !== 0n && neutral.x === 0n && neutral.y === 1n, "the unit has another order");
-    const made = new Doublings({ x: mod(x), y: mod(y) });
+    const made = new Multiples({ x: mod(x), y: mod(y) });
     this.#units.set(key, made);
     return made;
   }
@@ -180,6 +197,7 @@ export class LadderReplay {
     const { expand, isBit, at } = this.#circuit;
     need(bits.length <= MAX_BITS && new Set(bits).size === bits.length, "too many bits, or one of them twice");
     for (const bit of bits) need(isBit(bit), `wire ${bit} is not a bit`);
+    need(definitions.length <= MAX_DEFINITIONS, "too many definitions");
     need(multiples.length === 2 ** bits.length, "another number of points than choices");
     const unit = this.#unit(...base);
     for (const [choice, k] of multiples.entries()) {
@@ -206,7 +224,7 @@ export class LadderReplay {
       }
       const valueAt = ({ constant, wires, coefficients }: Form) =>
         mod(constant + total(wires.map((wire, i) => [wire, coefficients[i] as bigint] as const)));
-      const [u, v] = toMontgomery(unit.times(k));
+      const [u, v] = unit.times(k);
       need(valueAt(result.u) === u && valueAt(result.v) === v, `choice ${choice} is another multiple`);
     }
     this.#know(index, result, { u: at(result.u), v: at(result.v), count: countOf(`${base.join(" ")}`, multiples) });
@@ -273,7 +291,8 @@ export class LadderReplay {
       v: chosen(v, p.v, q.v),
       count: {
         unit: p.count.unit,
-        intervals: [...p.count.intervals, ...q.count.intervals],
+        // One interval for all: they would double with each choice.
+        intervals: [hullOf([...p.count.intervals, ...q.count.intervals])],
         twos: Math.min(p.count.twos, q.count.twos),
         exact: p.count.exact && q.count.exact && p.count.twos === q.count.twos,
       },

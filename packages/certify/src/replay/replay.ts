@@ -95,7 +95,7 @@ class Points {
   }
 
   same(a: readonly bigint[], b: readonly bigint[]): boolean {
-    return a.every((value, i) => value === b[i]);
+    return a.length === b.length && a.every((value, i) => value === b[i]);
   }
 
   /** left * right = result follows from the constraint `by`. */
@@ -646,10 +646,8 @@ class Replay {
     for (const wire of fact.wires) {
       if (scale === undefined) need(this.#booleans.has(wire), "not a bit");
       else {
-        need(
-          this.#points.same(this.#signs.get(wire) ?? [], this.#points.at(square as Form)),
-          "a sign of another scale",
-        );
+        const sign = this.#signs.get(wire);
+        need(sign !== undefined && this.#points.same(sign, this.#points.at(square as Form)), "a sign of another scale");
         weights.set(wire, 1);
       }
     }
