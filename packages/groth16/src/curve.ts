@@ -58,7 +58,7 @@ export interface Curve {
   prepareG2(point: Point): Prepared;
   /** The product of the pairs' Miller loops. Pairs with infinity do not change it. */
   millerLoop(pairs: readonly (readonly [g1: Prepared, g2: Prepared])[]): Prepared;
-  /** The element of the target group, in its one encoding. */
+  /** The element of the target group, in its one encoding. @throws RangeError for 0, which only points off the curves give */
   finalExponentiation(value: Prepared): Uint8Array;
   /** Zeroes the working memory, in which operands and results of the last calls are left. */
   wipe(): void;
@@ -82,7 +82,12 @@ let compiling: Promise<Curve> | undefined;
 /** The process's instance. */
 export async function sharedCurve(): Promise<Curve> {
   if (instance !== undefined) return instance;
-  compiling ??= start();
+  if (compiling === undefined) {
+    compiling = start();
+    compiling.catch(() => {
+      compiling = undefined;
+    });
+  }
   return compiling;
 }
 
@@ -285,6 +290,8 @@ function createCurve(
       return take(right, targetBytes);
     },
     finalExponentiation(value) {
+      // No pair of points of the curves gives 0, and its power would be equal to that of any other 0.
+      if (value.every((byte) => byte === 0)) throw new RangeError("0 is in no target group");
       call("finalExponentiation")(result, put(left, value));
       const encoded = new Uint8Array(12 * FIELD_BYTES);
       for (const [index, number] of read(result, 12).entries()) encoded.set(toBytes(number), index * FIELD_BYTES);

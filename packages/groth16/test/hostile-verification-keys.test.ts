@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expectCode } from "@sotto/test-kit/rejection";
+import { anyRejection, expectCode, rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy } from "@sotto/test-kit/toy";
 import { twistPoint } from "@sotto/test-kit/twist-points";
 import { assert } from "chai";
-import { parseVerificationKey } from "../src/index.ts";
+import { pairingHolds } from "../src/engine/pairing-check.ts";
+import { createCircuitVerifier, parseVerificationKey, type VerificationKey } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q } from "../src/proof/orders.ts";
+import { exampleProof } from "../src/verifier.ts";
 
 type Json = Record<string, unknown>;
 
@@ -87,5 +89,45 @@ describe("hostile verification keys", function () {
       wrong.push([outsideX.map(String), outsideY.map(String), z]);
       for (const point of wrong) assertRefused(`${name}: ${JSON.stringify(point)}`, { [name]: point });
     }
+  });
+
+  it("are refused if two of beta, gamma and delta are equal or opposite: anyone could forge proofs", () => {
+    const names = ["vk_beta_2", "vk_gamma_2", "vk_delta_2"];
+    for (const name of names)
+      for (const other of names.filter((each) => each !== name)) {
+        const [x, y, z] = vkey[other] as [string[], string[], string[]];
+        const opposite = y.map((part) => String(BigInt(part) === 0n ? 0n : q - BigInt(part)));
+        assertRefused(`${name} = ${other}`, { [name]: [x, y, z] });
+        assertRefused(`${name} = -${other}`, { [name]: [x, opposite, z] });
+      }
+  });
+
+  it("are refused by a verifier too if nobody has parsed them", async () => {
+    const key = parseVerificationKey(vkey);
+    const zeros = [
+      ["0", "0"],
+      ["0", "0"],
+      ["1", "0"],
+    ] as unknown as VerificationKey["vk_beta_2"];
+    const { vk_alpha_1: a, vk_beta_2: b } = key;
+    const proof = [a[0], a[1], ...b[0], ...b[1], a[0], a[1]];
+    for (const change of [
+      { vk_beta_2: zeros, vk_delta_2: zeros },
+      { vk_gamma_2: key.vk_delta_2 },
+      { vk_alpha_1: ["0", "0", "1"] as const },
+    ]) {
+      const { verify } = createCircuitVerifier({ ...key, ...change });
+      assert.equal((await rejection(verify(proof, ["1", "2"]))).code, "VERIFICATION_KEY_INVALID");
+    }
+    // A copy of a key that was parsed is as good.
+    assert.equal(await createCircuitVerifier(structuredClone(key)).verify(proof, ["1", "2"]), false);
+  });
+
+  it("count signals: a missing one would be 0", async () => {
+    const key = parseVerificationKey(vkey);
+    const [points, signals] = exampleProof(key);
+    for (const count of [0, 1, 3])
+      assert.instanceOf(await anyRejection(pairingHolds(key, points, new Array(count).fill(1n))), TypeError);
+    assert.equal(await pairingHolds(key, points, signals), false);
   });
 });

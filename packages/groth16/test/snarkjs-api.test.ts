@@ -327,6 +327,12 @@ describe("groth16 with snarkjs's API", function () {
     }
   });
 
+  it("verifies a batch in which something is no proof at all", async () => {
+    const good = { proof: made.proof, publicSignals: made.publicSignals };
+    const batch = [null, good, undefined, 7, "proof", {}, { proof: null }] as unknown as (typeof good)[];
+    assert.deepEqual(await groth16.verifyBatch(vkey, batch), [false, true, false, false, false, false, false]);
+  });
+
   it("verifies a batch with less work than one by one, and with at most half more if a proof is wrong", async () => {
     const good = { proof: made.proof, publicSignals: made.publicSignals };
     const wrong = { ...good, publicSignals: ["210", "43"] };

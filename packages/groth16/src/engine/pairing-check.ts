@@ -6,7 +6,7 @@
 import { type Curve, type Multiple, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
-import type { VerificationKey } from "../proof/verification-key.ts";
+import { checkedKey, type VerificationKey } from "../proof/verification-key.ts";
 
 interface PreparedKey {
   readonly curve: Curve;
@@ -26,6 +26,7 @@ export async function pairingHolds(
   signals: readonly bigint[],
 ): Promise<boolean> {
   const { curve, alphaBeta, gamma, delta, ic } = await preparedKey(key);
+  assertCount(ic, signals);
   const { G1, G2 } = curve;
   const multiples = signals.map((scalar, index) => ({ point: ic[index + 1] as Point, scalar }));
   const bound = G1.add(ic[0] as Point, G1.sumOfMultiples(multiples));
@@ -35,6 +36,11 @@ export async function pairingHolds(
     [curve.prepareG1(G1.negate(G1.fromCoordinates(c))), delta],
   ]);
   return curve.finalExponentiation(product).every((byte, index) => byte === alphaBeta[index]);
+}
+
+/** A signal that is missing would count as 0. */
+function assertCount({ length }: PreparedKey["ic"], signals: readonly bigint[]): void {
+  if (signals.length !== length - 1) throw new TypeError(`${signals.length} signals for a key of ${length - 1}`);
 }
 
 /** A proof and its signals, as for {@link pairingHolds}. */
@@ -62,6 +68,7 @@ export async function batchHolds(key: VerificationKey, proofs: readonly DecodedP
 
 function weightedProductIsOne({ curve, alpha, beta, gamma, delta, ic }: PreparedKey, proofs: readonly DecodedProof[]) {
   const { G1, G2 } = curve;
+  for (const { signals } of proofs) assertCount(ic, signals);
   const weights = proofs.map(randomWeight);
   const weighted = (values: (proof: DecodedProof) => bigint): bigint =>
     proofs.reduce((total, proof, index) => total + (weights[index] as bigint) * values(proof), 0n) % SCALAR_FIELD_ORDER;
@@ -102,11 +109,14 @@ function preparedKey(key: VerificationKey): Promise<PreparedKey> {
   if (preparing === undefined) {
     preparing = prepare(key);
     prepared.set(key, preparing);
+    // The next verification tries again.
+    preparing.catch(() => prepared.delete(key));
   }
   return preparing;
 }
 
-async function prepare(key: VerificationKey): Promise<PreparedKey> {
+async function prepare(given: VerificationKey): Promise<PreparedKey> {
+  const key = checkedKey(given);
   const curve = await sharedCurve();
   const { G1, G2 } = curve;
   const g1 = ([x, y]: VerificationKey["vk_alpha_1"]): Point => G1.fromCoordinates([x, y].map(BigInt));

@@ -1,4 +1,7 @@
-/** Parses a verification key in snarkjs's JSON as strictly as a proof: a key with points off the curve may accept anything. */
+/**
+ * Parses a verification key in snarkjs's JSON as strictly as a proof: a key with points off the curve, or for which nobody made
+ * secrets, may accept anything.
+ */
 
 import { groth16Error, ofCircuit } from "../errors.ts";
 import { assertG1, assertG2 } from "./decode.ts";
@@ -26,8 +29,16 @@ export interface VerificationKey {
   readonly IC: readonly G1Json[];
 }
 
+/** Keys that `parseVerificationKey` returned. */
+const parsed = new WeakSet<object>();
+
+/** The key itself if it was parsed, otherwise what its parts say. @throws Groth16Error VERIFICATION_KEY_INVALID */
+export const checkedKey = (key: VerificationKey): VerificationKey =>
+  parsed.has(key) ? key : parseVerificationKey(key);
+
 /**
- * Reads a verification key in snarkjs's format, strictly.
+ * Reads a verification key in snarkjs's format, strictly. It refuses keys with which anyone can make proofs of false statements,
+ * because two of beta, gamma and delta are the same point or opposite ones: so are gamma and delta until somebody contributes.
  * @param source the JSON text, or the object parsed from it
  * @param circuit the circuit's name, for the message; default: none
  * @throws Groth16Error VERIFICATION_KEY_INVALID; the message names the part and the reason
@@ -53,7 +64,7 @@ export function parseVerificationKey(source: unknown, circuit = ""): Verificatio
     return fail("`nPublic` is not a count");
   if (!Array.isArray(IC) || IC.length !== nPublic + 1) return fail("`IC` must hold nPublic + 1 points");
   try {
-    return {
+    const checked: VerificationKey = {
       protocol: "groth16",
       curve: "bn128",
       nPublic,
@@ -63,9 +74,27 @@ export function parseVerificationKey(source: unknown, circuit = ""): Verificatio
       vk_delta_2: g2("vk_delta_2", key.vk_delta_2),
       IC: IC.map((point, index) => g1(`IC[${index}]`, point)),
     };
+    assertDistinct(checked);
+    parsed.add(checked);
+    return checked;
   } catch (error) {
     return fail(error instanceof Error ? error.message.replace(/\.$/, "") : String(error), error);
   }
+}
+
+/**
+ * With gamma = delta, the proof A = alpha, B = beta, C = -(IC[0] + sum of s_i IC[i]) is valid for any signals s; the other pairs, also
+ * with one of them negated, have such proofs too.
+ */
+function assertDistinct(key: VerificationKey): void {
+  const names = ["vk_beta_2", "vk_gamma_2", "vk_delta_2"] as const;
+  // Opposite points have one x.
+  for (const [i, name] of names.entries())
+    for (const other of names.slice(i + 1))
+      if (String(key[name][0]) === String(key[other][0]))
+        throw new Error(
+          `${name} and ${other} are equal or opposite, so anyone can forge proofs; contribute to its setup`,
+        );
 }
 
 function g1(name: string, value: unknown): G1Json {

@@ -321,8 +321,9 @@ async function verifyBatch(
   const key = verificationKeyFrom(verificationKey);
   const results = proofs.map(() => false);
   const statements: { place: number; points: ProofPoints; signals: bigint[] }[] = [];
-  for (const [place, { proof, publicSignals }] of proofs.entries()) {
+  for (const [place, each] of proofs.entries()) {
     try {
+      const { proof, publicSignals } = Object(each) as typeof each;
       const points = decodeProof(wordsOf(proof));
       statements.push({ place, points, signals: decodeSignals(signalTexts(publicSignals), key.nPublic) });
     } catch (error) {
