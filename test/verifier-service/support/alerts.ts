@@ -16,7 +16,7 @@ export interface Alert {
 const RULE = new RegExp(
   [
     /^ {6}- alert: (?<alert>Sotto[A-Za-z]+)$/,
-    /^ {8}expr: '(?<expr>[^']+)'$/,
+    /^ {8}expr: (?<quote>['"])(?<expr>(?:(?!\k<quote>).)+)\k<quote>$/,
     /^ {8}for: (?<for>\d+[mh])$/,
     /^ {8}labels:$/,
     /^ {10}severity: (?<severity>page|ticket)$/,
@@ -38,7 +38,8 @@ export function readAlerts(text = readFileSync(ALERTS_FILE, "utf8")): Alert[] {
     RULE.lastIndex = at;
     const found = RULE.exec(text);
     if (found === null) throw new Error(`this is not a rule:\n${text.slice(at, at + 300)}`);
-    alerts.push({ ...found.groups } as unknown as Alert);
+    const { quote: _, ...alert } = found.groups as Readonly<Record<string, string>>;
+    alerts.push(alert as unknown as Alert);
   }
   return alerts;
 }
