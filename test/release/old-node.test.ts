@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { slow } from "@sotto/test-kit/slow";
+import { buildToy } from "@sotto/test-kit/toy";
 import { expect } from "chai";
 import { NODE_20 } from "./support/nodes.ts";
 import { dependenciesOn, entriesOf, packages, registry } from "./support/packages.ts";
@@ -10,8 +11,8 @@ import { Project } from "./support/project.ts";
 
 const SENTENCE = `this is Node ${NODE_20}, but Node 22.13 or newer is needed; install one, or .*npm run.*`;
 
-/** The one package that also runs with Node 20. */
-const RUNS_ON_20 = "@sotto/certify";
+/** The packages that also run with Node 20: those that need nothing of the rest of the project. */
+const RUNS_ON_20 = ["@sotto/certify", "@sotto/groth16"];
 
 describe(`with Node ${NODE_20}`, function () {
   slow(this, "packages are installed");
@@ -23,7 +24,9 @@ describe(`with Node ${NODE_20}`, function () {
 
   it("every program prints one line with instructions", async () => {
     const programs = (await packages()).flatMap(({ name, manifest }) =>
-      name === RUNS_ON_20 ? [] : Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
+      RUNS_ON_20.includes(name)
+        ? []
+        : Object.values(manifest.bin ?? {}).map((path) => join("node_modules", name, path)),
     );
     expect(programs).to.have.length.greaterThan(1);
     for (const path of programs) {
@@ -63,7 +66,7 @@ describe(`with Node ${NODE_20}`, function () {
       const { engines } = JSON.parse(
         readFileSync(join(import.meta.dirname, "..", "..", folder, "package.json"), "utf8"),
       );
-      expect(engines).to.deep.equal({ node: name === RUNS_ON_20 ? ">=20" : ">=22.13" });
+      expect(engines).to.deep.equal({ node: RUNS_ON_20.includes(name) ? ">=20" : ">=22.13" });
     }
   });
 
@@ -72,8 +75,32 @@ describe(`with Node ${NODE_20}`, function () {
       "free.circom",
       "pragma circom 2.0.0; template Free() { signal input a; signal output b; b <-- a; } component main = Free();",
     );
-    const { status, stdout } = await project.node(join("node_modules", RUNS_ON_20, "dist", "main.js"), "free.circom");
+    const { status, stdout } = await project.node(
+      join("node_modules", "@sotto/certify", "dist", "main.js"),
+      "free.circom",
+    );
     expect(stdout).to.match(/^free\.circom: refuted: main\.b has two values/);
     expect(status).to.equal(1);
+  });
+
+  it("groth16 makes a compact key, and proves with it", async () => {
+    const toy = join(await buildToy(import.meta.dirname), "toy");
+    const { stdout } = await project.node(
+      ...[join("node_modules", "@sotto/groth16", "dist", "main.js"), "compact"],
+      ...[join(toy, "toy.zkey"), "--out", "toy.czkey"],
+    );
+    expect(stdout).to.match(/^toy\.czkey: \d+ bytes, from \d+\n$/);
+    project.write(
+      "prove.mjs",
+      `import { readFileSync } from "node:fs";
+      import { groth16 } from "@sotto/groth16";
+      const [, , wasm, vkey] = process.argv;
+      const input = { product: 210, label: "42", factors: [["2", "3"], ["5", "7"]], secret: "0x7b" };
+      const { proof, publicSignals } = await groth16.fullProve(input, wasm, "toy.czkey");
+      console.log(await groth16.verify(JSON.parse(readFileSync(vkey, "utf8")), publicSignals, proof));
+      console.log(await groth16.verify(JSON.parse(readFileSync(vkey, "utf8")), ["210", "43"], proof));`,
+    );
+    const proved = await project.node("prove.mjs", join(toy, "toy.wasm"), join(toy, "toy.vkey.json"));
+    expect([proved.stdout, proved.stderr]).to.deep.equal(["true\nfalse\n", ""]);
   });
 });
