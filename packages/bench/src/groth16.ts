@@ -20,7 +20,7 @@ const POWERS = [10, 11, 12, 13, 14, 15, 16, 17, 18];
 const CHROMIUM_POWERS = [12, 14, 16];
 const CIRCUITS: readonly NamedCircuit[] = ["membership", "mixer", "sha256"];
 const PUBLIC_SIGNALS = 4;
-/** Proofs of each package. From this power on, fewer. */
+/** How often each package proves a system: less often from 2^16 rows on. */
 const [RUNS, LARGE_POWER, LARGE_RUNS] = [5, 16, 3];
 /** The system that is also proved without fused multiply-add. */
 const PLAIN_POWER = 14;
