@@ -62,17 +62,21 @@ describe("the alerts", function () {
     expect(unknown({ metric: "sotto_relayer_gone", matchers: [] })).to.equal("sotto_relayer_gone is not exported");
     const label = { label: "node", op: "=", value: "0" };
     expect(unknown({ metric: "sotto_ready", matchers: [label] })).to.equal("sotto_ready has no label node");
-    for (const { alert, expr } of alerts) {
-      const selectors = selectorsOf(expr);
-      expect(selectors, alert).to.not.be.empty;
-      for (const selector of selectors)
-        if (selector.metric !== "up") expect(unknown(selector), alert).to.equal(undefined);
-    }
-    for (const [alert, { fires, quiet }] of Object.entries(ALERT_CASES))
-      for (const selector of Object.keys({ ...fires, ...quiet }).flatMap(selectorsOf)) {
+    const named = alerts.map(({ alert, expr }) => [alert, selectorsOf(expr)] as const);
+    for (const [alert, selectors] of named) expect(selectors, alert).to.not.be.empty;
+    const cases = Object.entries(ALERT_CASES).map(
+      ([alert, { fires, quiet }]) => [alert, Object.keys({ ...fires, ...quiet }).flatMap(selectorsOf)] as const,
+    );
+    for (const [alert, selectors] of [...named, ...cases])
+      for (const selector of selectors) {
+        // Prometheus adds these.
         const matchers = selector.matchers.filter(({ label }) => !["instance", "job"].includes(label));
         if (selector.metric !== "up") expect(unknown({ ...selector, matchers }), alert).to.equal(undefined);
       }
+    const checks = series.filter(({ metric }) => metric === "sotto_check_ok").map(({ labels }) => labels["check"]);
+    const matchers = named.flatMap(([, selectors]) => selectors.flatMap((selector) => selector.matchers));
+    const asked = matchers.filter(({ label }) => label === "check").flatMap(({ value }) => value.split("|"));
+    expect(checks).to.include.members(asked);
   });
 
   it("have a case each, whose series the alert selects; promtool checks the cases where it is installed", () => {
@@ -127,7 +131,8 @@ describe("the alerts", function () {
     return alerts
       .filter(({ expr }) => {
         const [selector] = selectorsOf(expr);
-        return selector?.metric === "sotto_unready_cause" && series.some((each) => selects(selector, each));
+        const scraped = ({ labels, ...each }: Series) => ({ ...each, labels: { ...labels, job: "sotto" } });
+        return selector?.metric === "sotto_unready_cause" && series.some((each) => selects(selector, scraped(each)));
       })
       .map(({ alert }) => alert);
   }

@@ -13,7 +13,7 @@ const serve = () =>
     const config = readConfig(environment, EXTENSIONS);
     const log = createLog(config.logLevel);
     const service = await startService(config, log);
-    const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}; press Ctrl-C to stop`;
+    const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}, metrics at ${service.metricsUrl}; press Ctrl-C to stop`;
     return { says, log, shutdownMs: config.shutdownMs, close: service.close };
   });
 

@@ -17,12 +17,16 @@ const growing = (by: number) => `0+${by}x${MINUTES}`;
 const on = { instance: "a" };
 
 function unready(check: string, code: string): AlertCase {
-  const series = (other: string) => `sotto_unready_cause{instance="a",check="${other}",code="${code}"}`;
+  const series = (other: string) => `sotto_unready_cause{job="sotto",instance="a",check="${other}",code="${code}"}`;
   return {
     fires: { [series(check)]: steady(1) },
-    // A short failure, and one of another check.
-    quiet: { [series(check)]: `1 _x${MINUTES}`, [series(check === "chain" ? "fees" : "chain")]: steady(1) },
-    labels: { ...on, check, code },
+    // A short failure, one of another check, and one of another program.
+    quiet: {
+      [series(check)]: `1 _x${MINUTES}`,
+      [series(check === "chain" ? "fees" : "chain")]: steady(1),
+      [series(check).replace('job="sotto"', 'job="curator"')]: steady(1),
+    },
+    labels: { ...on, job: "sotto", check, code },
   };
 }
 
@@ -50,8 +54,8 @@ const leader = (first: number, second: number) => ({
   'sotto_relayer_leader{instance="b"}': steady(second),
 });
 const versions = (second: string) => ({
-  'sotto_build_info{instance="a",version="1.0.0"}': steady(1),
-  [`sotto_build_info{instance="b",version="${second}"}`]: steady(1),
+  'sotto_build_info{job="sotto",instance="a",version="1.0.0"}': steady(1),
+  [`sotto_build_info{job="sotto",instance="b",version="${second}"}`]: steady(1),
 });
 const settled = (fast: number, slow: number) => ({
   'sotto_relayer_settle_seconds_bucket{instance="a",kind="payment",le="90"}': growing(fast),
@@ -59,8 +63,8 @@ const settled = (fast: number, slow: number) => ({
   'sotto_relayer_settle_seconds_bucket{instance="a",kind="payment",le="+Inf"}': growing(fast + slow),
 });
 const requests = (route: string, good: number, bad: number) => ({
-  [`sotto_http_request_seconds_count{instance="a",route="${route}",status="200"}`]: growing(good),
-  [`sotto_http_request_seconds_count{instance="a",route="${route}",status="503"}`]: growing(bad),
+  [`sotto_http_request_seconds_count{job="sotto",instance="a",route="${route}",status="200"}`]: growing(good),
+  [`sotto_http_request_seconds_count{job="sotto",instance="a",route="${route}",status="503"}`]: growing(bad),
 });
 const node = { ...on, node: "0", host: "rpc.example" };
 const ofNode = 'instance="a",node="0",host="rpc.example"';
@@ -121,6 +125,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     steady(90),
     {},
   ),
-  SottoRestarts: one('sotto_process_start_time_seconds{instance="a"}', growing(60), steady(1), on),
+  SottoRestarts: one('sotto_process_start_time_seconds{job="sotto",instance="a"}', growing(60), steady(1), {
+    ...on,
+    job: "sotto",
+  }),
   SottoVersionsDiffer: { fires: versions("1.1.0"), quiet: versions("1.0.0"), labels: {}, value: "2" },
 };

@@ -19,6 +19,8 @@ const SETTINGS = {
   ),
 } as const;
 
+const REFUSALS = ["ORIGIN_REQUIRED", "ORIGIN_REFUSED", "ORIGIN_UNCHECKED"] as const;
+
 /** Origins as a condition of payments, and a mirror of curators' heads, as an extension of a service. */
 export const originsExtension: ServiceExtension<typeof SETTINGS> = {
   name: "origins",
@@ -36,7 +38,7 @@ export const originsExtension: ServiceExtension<typeof SETTINGS> = {
       description:
         "origins of the note, as in the header X-Payment-Origin; required for some recipients by some services",
     },
-    codes: ["ORIGIN_REQUIRED", "ORIGIN_REFUSED", "ORIGIN_UNCHECKED"],
+    codes: REFUSALS,
   },
   tag: { name: "origins", description: "mirror of the heads of curators' sets" },
   documented: (app) => originRoutes(app, {} as never),
@@ -47,6 +49,7 @@ export const originsExtension: ServiceExtension<typeof SETTINGS> = {
       labelNames: ["result"],
       registers: [metrics],
     });
+    for (const result of ["accepted", ...REFUSALS]) checks.inc({ result }, 0);
     const heads = headsOf(database<OriginTables>(), clock);
     const watched = (settings.origins ?? []).map((asked) => {
       const { curator, key, name, maxAgeMs } = asked;

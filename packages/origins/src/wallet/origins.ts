@@ -209,8 +209,9 @@ export class Origins {
     const record = this.#book.set(set)?.record;
     if (record === undefined || (record.problem?.code === error?.code && record.problem?.message === error?.message))
       return;
-    const { code, message } = error ?? {};
-    const problem = code === undefined ? null : { code, message: message!, since: this.#wallet.now() };
+    // Messages name heads and statuses, so they may differ each time.
+    const since = record.problem?.since ?? this.#wallet.now();
+    const problem = error === undefined ? null : { code: error.code, message: error.message, since };
     await this.#book.putSet({ ...record, problem });
   }
 

@@ -29,7 +29,7 @@ export interface ProblemRecord {
   /** Code of the error. */
   readonly code: string;
   readonly message: string;
-  /** When it failed like this for the first time without a sync that did not, ms. */
+  /** When the first of the syncs failed since which none has succeeded, ms. */
   readonly since: number;
 }
 

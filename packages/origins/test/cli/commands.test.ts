@@ -64,10 +64,14 @@ describe("sotto origin status", function () {
     origins.close();
     payers.minute();
     const later = await payers.follow(wallet);
+    assert.deepEqual(statusFields(later.status()[0]!, MONEY).problem, { ...problem, since });
+    payers.servers.set(CURATOR, async () => new Response(null, { status: 503 }));
     await later.sync();
     const [status] = later.status();
-    assert.deepEqual(statusFields(status!, MONEY).problem, { ...problem, since }, "since it began");
-    assert.include(statusText(status!), `  fails since ${since}: ${problem.message}`);
+    const { message, ...other } = statusFields(status!, MONEY).problem!;
+    assert.notEqual(message, problem.message);
+    assert.deepEqual(other, { code: problem.code, since }, "since it began, although it says something else");
+    assert.include(statusText(status!), `  fails since ${since}: ${message}`);
     payers.servers.set(CURATOR, curator);
     await payers.curator.acceptNew();
     await later.sync();

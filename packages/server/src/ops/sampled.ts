@@ -12,8 +12,6 @@ export interface SampledOptions {
   readonly reuseMs?: number | undefined;
   /** Maximum time that `get` waits, ms. Default: 2,000. */
   readonly waitMs?: number | undefined;
-  /** Maximum age of a value, ms. Default: 60,000. */
-  readonly maxAgeMs?: number | undefined;
   /** Monotonic time, ms. Default: `performance.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -31,24 +29,19 @@ export class Sampled<Value> {
   /** @param read reads the value now */
   constructor(
     read: () => Promise<Value>,
-    {
-      reuseMs = REUSE_MS,
-      waitMs = WAIT_MS,
-      maxAgeMs = MAX_AGE_MS,
-      clock = () => performance.now(),
-    }: SampledOptions = {},
+    { reuseMs = REUSE_MS, waitMs = WAIT_MS, clock = () => performance.now() }: SampledOptions = {},
   ) {
     this.#read = read;
-    this.#options = { reuseMs, waitMs, maxAgeMs, clock };
+    this.#options = { reuseMs, waitMs, clock };
   }
 
   /**
-   * Reads the value, unless it was read just now. Concurrent calls share one reading, also with one that takes longer than they wait. Never rejects.
+   * Reads the value, unless it was read just now. Concurrent calls share one reading, also one that outlasts their wait. Never rejects.
    * @returns the present value; if it does not arrive in time, the last one unless it is too old; undefined if there is none, or if
    * reading fails
    */
   async get(): Promise<Value | undefined> {
-    const { reuseMs, waitMs, maxAgeMs, clock } = this.#options;
+    const { reuseMs, waitMs, clock } = this.#options;
     if (this.#last !== undefined && clock() - this.#last.at < reuseMs) return this.#last.value;
     this.#reading ??= this.#start().finally(() => {
       this.#reading = undefined;
@@ -60,7 +53,7 @@ export class Sampled<Value> {
     await Promise.race([this.#reading, late]);
     clearTimeout(timer);
     const last = this.#last;
-    return last !== undefined && clock() - last.at <= maxAgeMs ? last.value : undefined;
+    return last !== undefined && clock() - last.at <= MAX_AGE_MS ? last.value : undefined;
   }
 
   async #start(): Promise<void> {

@@ -19,7 +19,7 @@ describe("a sampled value", () => {
     let now = 0;
     const reads: ((value: number) => void)[] = [];
     const read = () => new Promise<number>((resolve) => void reads.push(resolve));
-    const sampled = new Sampled(read, { reuseMs: 0, waitMs: 1, maxAgeMs: 60_000, clock: () => now });
+    const sampled = new Sampled(read, { reuseMs: 0, waitMs: 1, clock: () => now });
     expect(await sampled.get()).to.equal(undefined);
     reads[0]!(1);
     expect(await sampled.get()).to.equal(1);

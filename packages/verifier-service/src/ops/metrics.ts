@@ -2,6 +2,7 @@ import { NODE_FAULTS } from "@sotto/chain";
 import { createRegistry, type HttpMetrics, httpMetrics } from "@sotto/server";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { REASONS } from "../payments/checks.ts";
+import { OWN_REASONS } from "../relayer/final-outcome.ts";
 import type { RelayerCounter, RelayerGauge, RelayerMetrics } from "../relayer/types.ts";
 import type { OperationKind, TransactionKind } from "../store/index.ts";
 
@@ -17,16 +18,7 @@ export interface ServiceMetrics extends HttpMetrics, RelayerMetrics {
 export const KINDS: readonly OperationKind[] = ["payment", "deposit", "withdrawal"];
 const TRANSACTIONS: readonly TransactionKind[] = ["settle", "deposit", "withdraw", "append", "cancel"];
 /** Why operations fail most often; the names of the pool's errors follow REVERTED_ in others. */
-const FAILURES = [
-  "EXPIRED",
-  "NULLIFIER_SPENT",
-  "UNKNOWN_ROOT",
-  "REORGANISED",
-  "REVERTED",
-  "GAS_BUDGET_EXHAUSTED",
-  "FEES_TOO_HIGH",
-  "QUOTA_EXCEEDED",
-];
+const FAILURES = ["EXPIRED", "NULLIFIER_SPENT", "AUTHORIZATION_SPENT", ...OWN_REASONS];
 const ERRORS = [...NODE_FAULTS, "SENDER_UNFUNDED", "ESTIMATE_FAILED", "STORE_UNAVAILABLE", "LEASE_LOST", "UNEXPECTED"];
 
 type Labels = Readonly<Record<string, readonly string[]>>;

@@ -9,10 +9,7 @@ import { KINDS } from "./metrics.ts";
 
 export interface SampledParts {
   readonly registry: Registry;
-  readonly config: Pick<
-    Config,
-    "chainId" | "pool" | "artifactSet" | "gasBudget" | "leastBalance" | "maxHeld" | "maxHeadAgeMs"
-  >;
+  readonly config: Pick<Config, "chainId" | "pool" | "artifactSet" | "gasBudget" | "leastBalance" | "maxHeld">;
   readonly chain: Pick<Chain, "nodes">;
   readonly store: Pick<Store, "sinceLastRound"> & { readonly operations: Pick<Store["operations"], "open"> };
   readonly engine: Pick<VerifyEngine, "status">;
@@ -44,7 +41,6 @@ function limitMetrics({ registry, config }: SampledParts): void {
   limit("relayer_gas_budget_wei", "SOTTO_GAS_BUDGET: maximum wei of a day (UTC)", Number(config.gasBudget));
   limit("relayer_least_balance_wei", "SOTTO_LEAST_BALANCE: not ready below this balance", Number(config.leastBalance));
   limit("settle_held_max", "SOTTO_MAX_HELD: maximum requests that wait for settlements", config.maxHeld);
-  limit("head_age_max_seconds", "SOTTO_MAX_HEAD_AGE_MS in seconds; 0 allows any age", config.maxHeadAgeMs / 1000);
 }
 
 /** A node is named by its position in SOTTO_RPC_URLS, from 0, and its host: the rest of a URL may contain a key. */

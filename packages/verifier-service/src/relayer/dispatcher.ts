@@ -302,7 +302,7 @@ export class Dispatcher {
   async #defer(deferred: readonly Deferred[], { lease, head }: Round): Promise<void> {
     const { store, clock, log, metrics, config } = this.#context;
     if (deferred.length === 0) return;
-    const failed: Deferred[] = [];
+    const failed = new Set<Operation>();
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
         // A reorganization can make every simulation on one block revert, so each block counts once.
@@ -313,7 +313,7 @@ export class Dispatcher {
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (cannotLand) {
           await operations.ended(operation.id, "failed", reason);
-          failed.push({ operation, reason, reverts });
+          failed.add(operation);
         } else {
           const pause = FIRST_RETRY_MS * 2 ** Math.min(count, 5);
           // A new block decides whether it succeeds, or who used its authorization.
@@ -324,11 +324,15 @@ export class Dispatcher {
       }
     });
     for (const { operation, reason } of deferred) {
-      log.warn({ id: operation.id, kind: operation.kind, reason }, "deferred: it would not succeed now");
-      metrics.count("relayer_errors_total", 1, { code: reason });
+      const { id, kind } = operation;
+      if (failed.has(operation)) {
+        metrics.count("relayer_failed_total", 1, { kind, reason });
+        log.info({ id, kind, state: "failed", reason }, `${kind} failed`);
+      } else {
+        metrics.count("relayer_errors_total", 1, { code: reason });
+        log.warn({ id, kind, reason }, "deferred: it would not succeed now");
+      }
     }
-    for (const { operation, reason } of failed)
-      metrics.count("relayer_failed_total", 1, { kind: operation.kind, reason });
   }
 
   async #postpone(operations: readonly Operation[], reason: SendResult, { lease }: Round): Promise<void> {

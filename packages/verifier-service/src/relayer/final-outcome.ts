@@ -19,8 +19,15 @@ const MAX_CHECKED_OPERATIONS = 128;
 /** Why a deposit is deferred whose authorization another transaction has used. */
 export const AUTHORIZATION_USED = "AUTHORIZATION_USED";
 
-/** With these reasons an operation that reaches its deadline has failed; otherwise it has expired. */
-const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
+/** With reasons that begin with these, an operation that reaches its deadline has failed; otherwise it has expired. */
+export const OWN_REASONS = [
+  "UNKNOWN_ROOT",
+  "REORGANISED",
+  "REVERTED",
+  "GAS_BUDGET_EXHAUSTED",
+  "FEES_TOO_HIGH",
+  "QUOTA_EXCEEDED",
+] as const;
 
 /**
  * How an operation without an event on chain failed: it reverted too often, or its deadline has passed. Undefined while
@@ -38,7 +45,7 @@ export function checkFailure(
   const local = LOCAL_CHAIN_IDS.includes(context.pool.chainId);
   const idle = local && latestTime(context, round) > validUntil + 1;
   if (round.confirmedTimestamp <= validUntil && !idle) return undefined;
-  if (reason !== undefined && OWN_REASONS.test(reason)) return { state: "failed", reason };
+  if (reason !== undefined && OWN_REASONS.some((own) => reason.startsWith(own))) return { state: "failed", reason };
   return { state: "expired", reason: "EXPIRED" };
 }
 

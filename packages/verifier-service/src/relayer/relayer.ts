@@ -66,8 +66,6 @@ export class RelayerLoop implements Relayer {
   #lastRound: number | undefined;
   #roundRecordedAt = 0;
   #error: string | undefined;
-  /** Whether the metrics show this replica as the leader. */
-  #leads = false;
   /** When the lease was last acquired or renewed, ms of the monotonic clock. */
   #renewedAt = 0;
 
@@ -155,8 +153,7 @@ export class RelayerLoop implements Relayer {
   }
 
   #showLeads(leads: boolean): void {
-    if (leads !== this.#leads) this.#context.metrics.leads(leads);
-    this.#leads = leads;
+    this.#context.metrics.leads(leads);
     // A successor may have changed them, so they are measured anew.
     if (!leads) this.#balanceAt = 0;
   }

@@ -115,7 +115,7 @@ export interface RelayerMetrics {
   count(name: RelayerCounter, by?: number, labels?: Readonly<Record<string, string>>): void;
   /** Sets a gauge of the leader. Ignored while this replica does not lead: a round may end after its lease was lost. */
   gauge(name: RelayerGauge, value: number): void;
-  /** Called when this replica begins or ceases to lead. Its gauges are then gone, because another replica has the present values. */
+  /** Shows whether this replica leads. If not, its gauges are gone, because another replica has the present values. */
   leads(leads: boolean): void;
   /**
    * Called when an operation is settled.

@@ -95,7 +95,6 @@ describe("the metrics that are read with each scrape", () => {
         gasBudget: 10n ** 18n,
         leastBalance: 10n ** 16n,
         maxHeld: 2_000,
-        maxHeadAgeMs: 60_000,
       },
       chain: {
         get nodes() {
@@ -211,7 +210,6 @@ describe("the metrics that are read with each scrape", () => {
       "sotto_relayer_gas_budget_wei 1000000000000000000",
       "sotto_relayer_least_balance_wei 10000000000000000",
       "sotto_settle_held_max 2000",
-      "sotto_head_age_max_seconds 60",
     ]);
   });
 });
