@@ -3,6 +3,8 @@
  *
  * Points are Jacobian, coordinates as in src/pairing/limbs.ts. Calls are synchronous, so one instance serves the whole process.
  */
+import { PAGE_BYTES } from "./fast/layout.ts";
+import { FILE_MONTGOMERY_BITS } from "./fast/zkey.ts";
 import { type PairingCode, pairingCode } from "./pairing/code.ts";
 import { ELEMENT_BYTES, fromLimbs, LIMBS, MONTGOMERY_BITS, modulo, toLimbs } from "./pairing/limbs.ts";
 
@@ -65,7 +67,6 @@ export interface Curve {
 }
 
 const FIELD_BYTES = 32;
-const PAGE_BYTES = 65536;
 /** Pairs whose Miller loops share their squarings: with more, little is saved. */
 const MAX_PAIRS = 8;
 /** Points whose multiples share their doublings. */
@@ -73,8 +74,6 @@ const MAX_MULTIPLES = 8;
 /** Bits of a scalar that are read at once, and the multiples of a point that are computed for that. */
 const WINDOW_BITS = 4;
 const WINDOW = 15;
-/** Montgomery's R of proving keys. */
-const FILE_MONTGOMERY_BITS = 256n;
 
 let instance: Curve | undefined;
 let compiling: Promise<Curve> | undefined;
@@ -98,7 +97,7 @@ async function start(): Promise<Curve> {
   return instance;
 }
 
-/** The same, at once: compiles it now if nobody has. */
+/** The process's instance, without waiting: compiles the kernel if that was not done. */
 export function curveNow(): Curve {
   if (instance === undefined) {
     const code = pairingCode();
@@ -277,15 +276,15 @@ function createCurve(
     },
     millerLoop(pairs) {
       const finite = pairs.filter(([first, second]) => first.length > 0 && second.length > 0);
-      call("miller")(right, entries, entries);
-      for (let first = 0; first < finite.length; first += MAX_PAIRS) {
+      // The first loop also runs without pairs, which gives 1.
+      for (let first = 0; first === 0 || first < finite.length; first += MAX_PAIRS) {
         const some = finite.slice(first, first + MAX_PAIRS);
         for (const [index, [g1, g2]] of some.entries()) {
           const entry = put(entries + index * entryBytes, g1);
           words.setInt32(entry + g1.length, put(lines + index * linesBytes, g2), true);
         }
-        call("miller")(result, entries, entries + some.length * entryBytes);
-        call("multiply12")(right, right, result);
+        call("miller")(first === 0 ? right : result, entries, entries + some.length * entryBytes);
+        if (first > 0) call("multiply12")(right, right, result);
       }
       return take(right, targetBytes);
     },
@@ -302,6 +301,13 @@ function createCurve(
       setFactors();
     },
   };
+}
+
+/** Whether the product of the pairs' pairings is one. */
+export function isPairingOne(curve: Curve, pairs: readonly (readonly [g1: Point, g2: Prepared])[]): boolean {
+  const product = curve.millerLoop(pairs.map(([g1, g2]) => [curve.prepareG1(g1), g2] as const));
+  // One is encoded as the number 1, so nothing has to be computed for it.
+  return curve.finalExponentiation(product).every((byte, index) => byte === (index === 0 ? 1 : 0));
 }
 
 function toBytes(value: bigint): Uint8Array {

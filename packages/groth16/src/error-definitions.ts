@@ -85,7 +85,7 @@ export const GROTH16_ERRORS = {
   },
   ENGINE_UNSUPPORTED: {
     means: "This runtime cannot prove, because its WebAssembly has no SIMD.",
-    cause: "A browser before Safari 16.4, Chrome 91 or Firefox 89, or a processor without SSE4.1.",
+    cause: "A browser before Safari 16.4, or a processor without SSE4.1.",
     remedy: "Prove with another browser or machine. Verification works.",
   },
   PREPARE_UNSUPPORTED: {

@@ -3,6 +3,7 @@
 import { pointsOf } from "./compact/roots.ts";
 import type { Reply, Request } from "./engine/second-thread.ts";
 import { isShared, shareOf } from "./engine/share.ts";
+import type { Program } from "./fast/kernel.ts";
 import { sumParts } from "./fast/prove.ts";
 import { type ProvingKey, prepareKey } from "./fast/proving-key.ts";
 import { parseZkey } from "./fast/zkey.ts";
@@ -23,6 +24,8 @@ interface NodeProcess {
 }
 
 const keys = new Map<number, Promise<ProvingKey>>();
+/** The kernel of roots. Each message has a copy of it; the first is kept, because each object has an instance. */
+let roots: Program | undefined;
 
 async function answer(request: Request): Promise<Omit<Reply, "id">> {
   if ("prepare" in request) {
@@ -35,7 +38,8 @@ async function answer(request: Request): Promise<Omit<Reply, "id">> {
   }
   if ("points" in request) {
     const { program, degree, packed } = request.points;
-    return { points: await pointsOf(program, degree, packed) };
+    roots ??= program;
+    return { points: await pointsOf(roots, degree, packed) };
   }
   if ("drop" in request) {
     keys.delete(request.drop);

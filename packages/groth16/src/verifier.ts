@@ -9,7 +9,7 @@ export interface CircuitVerifier {
    * Whether a proof is valid for these signals.
    * @param proof eight decimal strings: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y
    * @param signals the public signals in the circuit's order, decimal strings
-   * @throws Groth16Error PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE
+   * @throws Groth16Error PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE; VERIFICATION_KEY_INVALID
    */
   verify(proof: readonly string[], signals: readonly string[]): Promise<boolean>;
   /** Prepares the key, so that the first verification is as fast as later ones. */
@@ -18,7 +18,7 @@ export interface CircuitVerifier {
 
 /**
  * Creates a verifier of one circuit.
- * @param key from `parseVerificationKey`
+ * @param key from `parseVerificationKey`; any other is checked at the first verification
  * @param engine default: a pairing check with the key's constant part precomputed, once for each key object
  */
 export function createCircuitVerifier(

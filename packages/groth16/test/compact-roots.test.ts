@@ -12,6 +12,7 @@ import { compileCode, Kernel, power } from "../src/fast/kernel.ts";
 import type { Degree } from "../src/fast/layout.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "../src/fast/limbs.ts";
 import { BASE_FIELD_ORDER as q } from "../src/proof/orders.ts";
+import { toBytes } from "./support/sections.ts";
 
 /** Random x-coordinates of each group, half of which have a point. */
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 10_000 : 200;
@@ -37,8 +38,6 @@ function rightSide(degree: Degree, x: Element): Element {
 /** In Fq2, a square is an element whose norm is a square in Fq. */
 const hasRoot = (degree: Degree, [a, b]: Element): boolean => isSquare(degree === 1 ? a : mod(a * a + b * b));
 
-const toBytes = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, byte) => Number((value >> BigInt(8 * byte)) & 0xffn));
 const toFile = (value: bigint): bigint => (value * R) % q;
 const fromFile = (bytes: Uint8Array): bigint => {
   const value = BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);

@@ -9,28 +9,26 @@ import { randomBelow } from "@sotto/test-kit/random-below";
 import { rejection } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
+import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
+import * as snarkjs from "snarkjs";
 import { parseSections, parseZkey } from "../src/fast/zkey.ts";
 import { compactKey, expandKey, groth16, type ZKArtifact } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
+import { fileOf, toBytes } from "./support/sections.ts";
 
 const CASES = process.env["SOTTO_LONG"] === "1" ? 60 : 1;
 const R = 1n << 256n;
 
-const toBytes = (value: bigint): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, byte) => Number((value >> BigInt(8 * byte)) & 0xffn));
 const word = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(value).buffer);
 const below = (bound: number): number => Number(randomBelow(BigInt(bound)));
 
 /** A file with these sections, in their order. */
-function zkeyOf(sections: readonly (readonly [number, Uint8Array])[]): Uint8Array {
-  const parts = sections.flatMap(([id, bytes]) => [
-    word(id),
-    new Uint8Array(BigUint64Array.of(BigInt(bytes.byteLength)).buffer),
-    bytes,
-  ]);
-  return new Uint8Array(Buffer.concat([Buffer.from("zkey"), word(1), word(sections.length), ...parts]));
-}
+const zkeyOf = (sections: readonly (readonly [number, Uint8Array])[]): Uint8Array =>
+  fileOf(
+    sections.map(([id, bytes]) => ({ id, bytes })),
+    { magic: "zkey", version: 1 },
+  );
 
 /** Points of a few random ones: one of them, its opposite, or infinity. */
 function pointSource(degree: 1 | 2): () => Uint8Array {
@@ -114,6 +112,7 @@ function randomKey(
 describe("compact keys", function () {
   slow(this, "a circuit is compiled, and proofs made");
   let wasm: string;
+  let wtns: string;
   let zkeyPath: string;
   let zkey: Uint8Array;
   let compact: Uint8Array;
@@ -129,6 +128,8 @@ describe("compact keys", function () {
     header = parseSections(zkey).get(2) as Uint8Array;
     compact = await compactKey(zkey);
     folder = mkdtempSync(join(tmpdir(), "sotto-compact-"));
+    wtns = join(folder, "toy.wtns");
+    await withSnarkjs(() => snarkjs.wtns.calculate(TOY_INPUT as never, wasm, wtns));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -168,7 +169,7 @@ describe("compact keys", function () {
       }
   });
 
-  it("are refused for what is not a key, or has points that are not on their curve", async () => {
+  it("cannot be made of a file that is not a key, or has points off their curve", async () => {
     for (const file of [new Uint8Array(0), new Uint8Array(1000), zkey.subarray(0, zkey.length - 1), compact])
       assert.equal((await rejection(compactKey(file))).code, "PROVING_KEY_INVALID");
     const { a, b2, h } = parseZkey(zkey);
@@ -206,6 +207,8 @@ describe("compact keys", function () {
           const { proof, publicSignals } = await groth16.fullProve(TOY_INPUT, wasm, key, { singleThread });
           assert.deepEqual(publicSignals, TOY_SIGNALS);
           assert.isTrue(await groth16.verify(vkey, publicSignals, proof));
+          const again = await groth16.prove(key, wtns, { singleThread });
+          assert.isTrue(await groth16.verify(vkey, TOY_SIGNALS, again.proof));
         }
       assert.equal((await rejection(groth16.fullProve(TOY_INPUT, wasm, `${url}x`))).code, "CIRCUIT_FILE_UNREADABLE");
     } finally {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
@@ -333,7 +334,24 @@ describe("hostile compact keys", function () {
     await assertRefused(swapped, /./, "the first two sections in the other order");
   });
 
-  it("cannot pass for a key in a page either: decompression has the same limits there", async () => {
+  it("are decompressed up to the size that they state, and no further", async () => {
+    const { getBuiltinModule } = process;
+    const limits: unknown[] = [];
+    const limited: typeof inflateRawSync = (bytes, options) => {
+      limits.push(options?.maxOutputLength);
+      return inflateRawSync(bytes, options);
+    };
+    const get = (name: string) => (name === "node:zlib" ? { inflateRawSync: limited } : getBuiltinModule(name));
+    Object.assign(process, { getBuiltinModule: get });
+    try {
+      assert.isUndefined(await inflateExactly(new Uint8Array(deflateRawSync(new Uint8Array(1e7))), 60));
+    } finally {
+      Object.assign(process, { getBuiltinModule });
+    }
+    assert.deepEqual(limits, [60]);
+  });
+
+  it("are decompressed and hashed the same in a page", async () => {
     const { getBuiltinModule } = process;
     const bytes = Uint8Array.from({ length: 50_000 }, (_, index) => (index * index) >> 5);
     const deflated = new Uint8Array(deflateRawSync(bytes));
@@ -348,7 +366,11 @@ describe("hostile compact keys", function () {
     try {
       Object.assign(process, { getBuiltinModule: undefined });
       await check();
+      assert.deepEqual(await sha256(bytes), new Uint8Array(createHash("sha256").update(bytes).digest()));
+      Object.defineProperty(crypto, "subtle", { value: undefined, configurable: true });
+      assert.equal((await rejection(sha256(bytes))).code, "COMPACT_KEY_UNSUPPORTED");
     } finally {
+      Reflect.deleteProperty(crypto, "subtle");
       Object.assign(process, { getBuiltinModule });
     }
   });

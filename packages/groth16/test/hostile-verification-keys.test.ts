@@ -123,7 +123,7 @@ describe("hostile verification keys", function () {
     assert.equal(await createCircuitVerifier(structuredClone(key)).verify(proof, ["1", "2"]), false);
   });
 
-  it("count signals: a missing one would be 0", async () => {
+  it("are used only with as many signals as they have: a missing one would count as 0", async () => {
     const key = parseVerificationKey(vkey);
     const [points, signals] = exampleProof(key);
     for (const count of [0, 1, 3])

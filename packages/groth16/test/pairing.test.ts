@@ -4,7 +4,8 @@ import { randomBelow } from "@sotto/test-kit/random-below";
 import { slow } from "@sotto/test-kit/slow";
 import { assert } from "chai";
 import { type Curve, type Point, sharedCurve } from "../src/curve.ts";
-import { modulo } from "../src/pairing/limbs.ts";
+import { pairingCode } from "../src/pairing/code.ts";
+import { ELEMENT_BYTES, modulo } from "../src/pairing/limbs.ts";
 import { frobeniusFactor, multiplyPairs, powerOfPair, TWIST_B, X } from "../src/pairing/parameters.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 
@@ -251,6 +252,38 @@ describe("the pairing", function () {
         assert.isTrue(group.isZero(group.sumOfMultiples(opposite)));
       }
     });
+  });
+
+  it("refuses 0, which is in no target group", () => {
+    assert.throws(() => curve.finalExponentiation(new Uint8Array(12 * ELEMENT_BYTES)), RangeError);
+  });
+
+  it("wipes what calls left in its memory", async () => {
+    const { Memory } = WebAssembly;
+    const memories: WebAssembly.Memory[] = [];
+    class Recorded extends Memory {
+      constructor(descriptor: WebAssembly.MemoryDescriptor) {
+        super(descriptor);
+        memories.push(this);
+      }
+    }
+    // An instance of its own.
+    const module = "../src/curve.ts?own";
+    const { curveNow } = (await import(module)) as typeof import("../src/curve.ts");
+    Object.assign(WebAssembly, { Memory: Recorded });
+    let own: Curve;
+    try {
+      own = curveNow();
+    } finally {
+      Object.assign(WebAssembly, { Memory });
+    }
+    const { start, end } = pairingCode();
+    const left = () =>
+      new Uint8Array((memories[0] as WebAssembly.Memory).buffer, start, end - start).some((byte) => byte !== 0);
+    own.G1.multiply(g1(3n), 77n);
+    assert.isTrue(left());
+    own.wipe();
+    assert.isFalse(left());
   });
 
   it("gives the same results after its memory was wiped", () => {

@@ -327,7 +327,7 @@ describe("groth16 with snarkjs's API", function () {
     }
   });
 
-  it("verifies a batch in which something is not a proof", async () => {
+  it("answers false for entries of a batch that are not proofs", async () => {
     const good = { proof: made.proof, publicSignals: made.publicSignals };
     const batch = [null, good, undefined, 7, "proof", {}, { proof: null }] as unknown as (typeof good)[];
     assert.deepEqual(await groth16.verifyBatch(vkey, batch), [false, true, false, false, false, false, false]);

@@ -23,8 +23,8 @@ export const PACKED_HEADER_BYTES = 20;
 /** An entry has at most two numbers of a row, one of a signal and two of a value. */
 const MAX_ENTRY_BYTES = 25;
 /** Offset of the value in a coefficient. */
-const VALUE = COEFFICIENT_BYTES - SCALAR_BYTES;
-const LIMIT = 2 ** 32;
+const VALUE = 12;
+const LIMIT = 0x1_0000_0000;
 
 export interface Lists {
   readonly rows: Uint8Array;
@@ -143,7 +143,7 @@ export function unpackCoefficients({ rows, signals, values }: Lists, fresh: Uint
     throw invalidCompactKey("it has more coefficients than their section");
 }
 
-const ORDER_WORDS = Array.from({ length: SCALAR_BYTES / 4 }, (_, word) =>
+const ORDER_WORDS = /* @__PURE__ */ Array.from({ length: SCALAR_BYTES / 4 }, (_, word) =>
   Number((SCALAR_FIELD_ORDER >> BigInt(32 * word)) & 0xffffffffn),
 );
 

@@ -29,8 +29,8 @@ export const MAX_SECTIONS = 64;
 export const GROUP_POINTS = 1024;
 export const COEFFICIENTS = 4;
 /** A kernel addresses no more, and no key of a circuit that can be proved is that large. */
-export const MAX_ORIGINAL_BYTES = 2 ** 31 - 1;
-/** A .zkey file is at most so many times as large: about 5 times for usual circuits, 50 with long sums in every row. */
+export const MAX_ORIGINAL_BYTES = 0x7fff_ffff;
+/** A larger ratio is refused. Usual circuits have about 5; rows of about 900 terms on average exceed it. */
 export const MAX_RATIO = 200;
 
 /** The degree of the points in a section; undefined if it has other contents. */

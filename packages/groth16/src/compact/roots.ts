@@ -17,6 +17,8 @@ function kernelOf(program: Program): Promise<Kernel> {
   if (kernel === undefined) {
     kernel = Kernel.instantiate(program);
     kernels.set(program, kernel);
+    // The next call tries again.
+    kernel.catch(() => kernels.delete(program));
   }
   return kernel;
 }

@@ -4,12 +4,13 @@ import { type ComputePoints, expand } from "../compact/expand.ts";
 import { MAX_ORIGINAL_BYTES } from "../compact/format.ts";
 import { compileRoots } from "../compact/program.ts";
 import { pointsOf } from "../compact/roots.ts";
+import { Groth16Error } from "../errors.ts";
 import { invalidKey } from "../fast/zkey.ts";
-import { type OtherThreads, otherThreads, pointsRemotely, startThreads } from "./second-thread.ts";
+import { isPage, type OtherThreads, otherThreads, pointsRemotely, startThreads } from "./second-thread.ts";
 
 /** Options of expanding a compact key. */
 export interface ExpandOptions {
-  /** Maximum size of the .zkey file in it, bytes. Default: 2^31 - 1, more than a key with which the engine can prove has. */
+  /** Maximum size of the .zkey file in it, bytes. Default: 2^31 - 1, larger than any key with which the engine can prove. */
   maxBytes?: number | undefined;
   /** Uses no other thread. Default: false. */
   singleThread?: boolean | undefined;
@@ -19,7 +20,7 @@ export interface ExpandOptions {
 
 /**
  * Expands a compact key, which `compactKey` made, to the .zkey file: the same bytes, with the SHA-256 that the compact key states.
- * Compare that with a hash from elsewhere, as that of any key.
+ * Compare its hash with one from a source that you trust, as with any key.
  * @param compact its bytes, or pieces as they arrive: points are computed while the rest is downloaded
  * @returns under Node, bytes in a SharedArrayBuffer, which no prover has to copy
  * @throws Groth16Error COMPACT_KEY_INVALID, COMPACT_KEY_UNSUPPORTED, ENGINE_UNSUPPORTED; and what reading the pieces throws
@@ -34,34 +35,30 @@ export async function expandKey(
     maxBytes,
     compactSize: isWhole ? compact.byteLength : undefined,
     // The second thread reads it too; but WebCrypto, which hashes it in a page, takes no shared memory.
-    allocate: (bytes) => (isNode() ? new Uint8Array(new SharedArrayBuffer(bytes)) : new Uint8Array(bytes)),
+    allocate: (bytes) => new Uint8Array(isPage() ? new ArrayBuffer(bytes) : new SharedArrayBuffer(bytes)),
   });
 }
 
 /**
- * Makes a compact key of a .zkey file: about half as large as that file compressed with brotli. It is expanded again and compared.
+ * Makes a compact key of a .zkey file: about half as large as that file compressed with brotli. It is expanded again, which compares
+ * the hash of the file.
  * @throws Groth16Error PROVING_KEY_INVALID if the file is not a key, or one that no setup makes: with a point that is not on its
  *   curve, or a number that is not below its field's order
  */
 export async function compactKey(zkey: Uint8Array): Promise<Uint8Array> {
   const compact = await pack(zkey);
-  let expanded: Uint8Array;
   try {
-    expanded = await expandKey(compact);
+    await expandKey(compact);
   } catch (error) {
-    throw invalidKey(`it cannot be made compact: ${error instanceof Error ? error.message : String(error)}`);
+    if (!(error instanceof Groth16Error) || error.code !== "COMPACT_KEY_INVALID") throw error;
+    throw invalidKey(`it cannot be made compact: ${error.details["reason"]}`);
   }
-  if (expanded.byteLength !== zkey.byteLength)
-    throw invalidKey("it cannot be made compact: its size is not the same afterwards");
   return compact;
 }
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield bytes;
 }
-
-const isNode = (): boolean =>
-  (globalThis as { process?: { getBuiltinModule?: unknown } }).process?.getBuiltinModule !== undefined;
 
 /** The other threads take turns, with this one if there is only one other. A thread that fails leaves its work to this one. */
 function computeWith(others: OtherThreads): ComputePoints {

@@ -1,9 +1,9 @@
 /**
  * Groth16's equation, e(A, B) = e(alpha, beta) · e(sum of s_i·IC_i, gamma) · e(C, delta), with the part that depends
- * only on the key computed once. Three Miller loops that share their squarings and one final exponentiation remain, about 3 ms.
+ * only on the key computed once. Three Miller loops that share their squarings, and one final exponentiation, remain.
  */
 
-import { type Curve, type Multiple, type Point, type Prepared, sharedCurve } from "../curve.ts";
+import { type Curve, isPairingOne, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import { checkedKey, type VerificationKey } from "../proof/verification-key.ts";
@@ -76,20 +76,22 @@ function weightedProductIsOne({ curve, alpha, beta, gamma, delta, ic }: Prepared
   const bound = ic.map((point, index) => {
     return { point, scalar: index === 0 ? total : weighted(({ signals }) => signals[index - 1] as bigint) };
   });
-  const multiple = ({ points }: DecodedProof, index: number, name: "a" | "c"): Multiple => {
-    return { point: G1.fromCoordinates(points[name]), scalar: weights[index] as bigint };
-  };
-  const product = curve.millerLoop([
-    ...proofs.map((proof, index) => {
-      const b = curve.prepareG2(G2.fromCoordinates(proof.points.b.flat()));
-      return [curve.prepareG1(G1.sumOfMultiples([multiple(proof, index, "a")])), b] as const;
-    }),
-    [curve.prepareG1(G1.negate(G1.multiply(alpha, total))), beta],
-    [curve.prepareG1(G1.negate(G1.sumOfMultiples(bound))), gamma],
-    [curve.prepareG1(G1.negate(G1.sumOfMultiples(proofs.map((proof, index) => multiple(proof, index, "c"))))), delta],
+  const pairs = proofs.map(({ points: { a, b } }, index) => {
+    return [
+      G1.multiply(G1.fromCoordinates(a), weights[index] as bigint),
+      curve.prepareG2(G2.fromCoordinates(b.flat())),
+    ] as const;
+  });
+  const c = proofs.map(({ points }, index) => ({
+    point: G1.fromCoordinates(points.c),
+    scalar: weights[index] as bigint,
+  }));
+  return isPairingOne(curve, [
+    ...pairs,
+    [G1.negate(G1.multiply(alpha, total)), beta],
+    [G1.negate(G1.sumOfMultiples(bound)), gamma],
+    [G1.negate(G1.sumOfMultiples(c)), delta],
   ]);
-  const one = curve.finalExponentiation(curve.millerLoop([]));
-  return curve.finalExponentiation(product).every((byte, index) => byte === one[index]);
 }
 
 /** Uniform from 1 to 2^128 - 1. */

@@ -88,7 +88,7 @@ export function hasSecondThread(): boolean {
 /** Whether a worker of this page ended before it replied, as all do if the page's policy forbids them. */
 let pageWorkersFail = false;
 
-const isPage = (): boolean => nodeProcess()?.getBuiltinModule === undefined;
+export const isPage = (): boolean => nodeProcess()?.getBuiltinModule === undefined;
 
 /** The number of other threads that prove. */
 export type OtherThreads = 0 | 1 | 2;

@@ -6,6 +6,7 @@ import { type Code, type Local, ModuleBuilder } from "../fast/assembler.ts";
 import { i32, i64, increase, loop, when } from "../fast/instructions.ts";
 import { BASE_FIELD_ORDER as q } from "../proof/orders.ts";
 import { defineFields, type FieldCode } from "./field.ts";
+import { copy } from "./formula.ts";
 import { ELEMENT_BYTES, LIMB_BITS, LIMBS } from "./limbs.ts";
 import { Layout, SCRATCH_START } from "./memory.ts";
 import { definePairing, ENTRY_BYTES, LINES_BYTES } from "./pairing.ts";
@@ -57,7 +58,7 @@ function defineInverse(module: ModuleBuilder, { multiply, square }: FieldCode, l
     const [out, a] = f.params as [Local, Local];
     const [index, word] = f.locals("i32", 2) as [Local, Local];
     return [
-      Array.from({ length: LIMBS }, (_, limb) => i32.store(out.get, i32.load(a.get, 4 * limb), 4 * limb)),
+      copy(out.get, a.get, ELEMENT_BYTES),
       loop(
         i32.ltU(index.get, i32.const(bits.length)),
         when(
@@ -78,7 +79,7 @@ function defineInverse(module: ModuleBuilder, { multiply, square }: FieldCode, l
  * export(to, from, count), which removes R: the results are small, so that a reader has to reduce them modulo q.
  */
 function defineWords(module: ModuleBuilder, { multiply }: FieldCode, layout: Layout): void {
-  const raw = layout.scratch(1);
+  const raw = layout.scratch(ELEMENT_BYTES);
   const one = i32.const(layout.raw([1n, ...new Array<bigint>(LIMBS - 1).fill(0n)]));
   module.define("import", ["i32", "i32", "i32", "i32"], (f) => {
     const [to, from, count, factor] = f.params as [Local, Local, Local, Local];

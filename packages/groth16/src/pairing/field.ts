@@ -37,12 +37,10 @@ export type Coefficient = number | readonly [number, number];
 
 /** The functions of a field; arguments are addresses. `out` may be the address of an operand. */
 export interface FieldCode {
-  /** 1 for Fq, 2 for Fq2. */
+  /** 1 for Fq, 2 for Fq2: also the products of which a part of a product is the sum. */
   readonly degree: 1 | 2;
   /** Size of an element in memory. */
   readonly bytes: number;
-  /** The sum of the products of weights for the product of two elements of weight 1. */
-  readonly products: number;
   multiply(out: Code, a: Code, b: Code): Code;
   square(out: Code, a: Code): Code;
   /** The sum of operands times coefficients; small if it is reduced, else of the operands' weights together. */
@@ -249,7 +247,6 @@ export function defineFields(module: ModuleBuilder): { readonly one: FieldCode; 
   const one: FieldCode = {
     degree: 1,
     bytes: ELEMENT_BYTES,
-    products: 1,
     multiply: module.define("multiply1", three, (f) => {
       const [out, a, b] = f.params as [Local, Local, Local];
       const [left, right] = [load(f, a.get), load(f, b.get)];
@@ -269,7 +266,6 @@ export function defineFields(module: ModuleBuilder): { readonly one: FieldCode; 
   const two: FieldCode = {
     degree: 2,
     bytes: 2 * ELEMENT_BYTES,
-    products: 2,
     // Karatsuba's method in each column: a0·b1 + a1·b0 = (a0 + a1)(b0 + b1) - a0·b0 - a1·b1.
     multiply: module.define("multiply2", three, (f) => {
       const [out, a, b] = f.params as [Local, Local, Local];

@@ -2,7 +2,6 @@
 import type { Code } from "../fast/assembler.ts";
 import { i32 } from "../fast/instructions.ts";
 import { type Coefficient, type FieldCode, MAX_PRODUCTS, MAX_STORED, MAX_SUM, weightOf } from "./field.ts";
-import { ELEMENT_BYTES } from "./limbs.ts";
 import type { Layout } from "./memory.ts";
 
 /** An element in memory. */
@@ -19,6 +18,11 @@ export type Term = readonly [Coefficient, Element];
 /** The address `bytes` after another one. */
 export function after(address: Code, bytes: number): Code {
   return bytes === 0 ? address : i32.add(address, i32.const(bytes));
+}
+
+/** Copies memory. */
+export function copy(out: Code, from: Code, bytes: number): Code {
+  return Array.from({ length: bytes / 4 }, (_, word) => i32.store(out, i32.load(from, 4 * word), 4 * word));
 }
 
 /** `count` small elements from an address on. */
@@ -39,18 +43,18 @@ export class Formula {
 
   /** Memory for one element. */
   place(): Code {
-    return i32.const(this.#layout.scratch(this.#field.bytes / ELEMENT_BYTES));
+    return i32.const(this.#layout.scratch(this.#field.bytes));
   }
 
   multiply(a: Element, b: Element, out = this.place()): Element {
-    if (this.#field.products * a.weight * b.weight > MAX_PRODUCTS)
+    if (this.#field.degree * a.weight * b.weight > MAX_PRODUCTS)
       throw new Error("the factors of a product are too large");
     this.code.push(this.#field.multiply(out, a.at, b.at));
     return { at: out, weight: 1 };
   }
 
   square(a: Element, out = this.place()): Element {
-    if (this.#field.products * a.weight * a.weight > MAX_PRODUCTS) throw new Error("the base of a square is too large");
+    if (this.#field.degree * a.weight * a.weight > MAX_PRODUCTS) throw new Error("the base of a square is too large");
     this.code.push(this.#field.square(out, a.at));
     return { at: out, weight: 1 };
   }

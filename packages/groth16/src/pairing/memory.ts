@@ -22,10 +22,10 @@ export class Layout {
     return address;
   }
 
-  /** The address of memory for `count` elements of Fq, which no other call returns. */
-  scratch(count: number): number {
+  /** The address of memory that no other call returns. */
+  scratch(bytes: number): number {
     const address = this.#scratch;
-    this.#scratch += count * ELEMENT_BYTES;
+    this.#scratch += bytes;
     return address;
   }
 

@@ -9,7 +9,7 @@
 import type { Code, Local, ModuleBuilder } from "../fast/assembler.ts";
 import { i32, increase, loop } from "../fast/instructions.ts";
 import type { FieldCode } from "./field.ts";
-import { after, type Element, elementsAt, Formula } from "./formula.ts";
+import { after, copy, type Element, elementsAt, Formula } from "./formula.ts";
 import type { Layout } from "./memory.ts";
 import { PAIR_BYTES } from "./memory.ts";
 import { frobeniusFactor, signedDigits, TWIST_B, X } from "./parameters.ts";
@@ -45,13 +45,14 @@ export function definePairing(
   points: PointCode,
 ): void {
   const formula = (): Formula => new Formula(field, layout);
-  const scratch = (bytes: number): Code => i32.const(layout.scratch((2 * bytes) / PAIR_BYTES));
+  const scratch = (bytes: number): Code => i32.const(layout.scratch(bytes));
   const constant = (pair: readonly [bigint, bigint]): Element => ({
     at: i32.const(layout.constant(...pair)),
     weight: 1,
   });
   const triple = (address: Code) => elementsAt(field, address, 3) as [Element, Element, Element];
   const [xFactor, yFactor] = [constant(frobeniusFactor(2)), constant(frobeniusFactor(3))];
+  const tripleB = constant([3n * TWIST_B[0], 3n * TWIST_B[1]]);
 
   /** psi(out, q): ψ of an affine point. */
   const psi = module.define("psi", ["i32", "i32"], (f) => {
@@ -75,7 +76,7 @@ export function definePairing(
     const to = formula();
     const A = to.multiply(x, y);
     const B = to.square(y);
-    const E = to.multiply(to.square(z), to.sum([[3, constant(TWIST_B)]]));
+    const E = to.multiply(to.square(z), tripleB);
     const yz = to.multiply(y, z);
     to.sum([[2, yz]], l0.at);
     to.sum([[-3, to.square(x)]], l1.at);
@@ -124,11 +125,13 @@ export function definePairing(
       [1, y],
       [-1, to.multiply(yq, z)],
     ]);
-    const d = to.sum([
-      [1, x],
-      [-1, to.multiply(xq, z)],
-    ]);
-    to.sum([[1, d]], l0.at);
+    const d = to.sum(
+      [
+        [1, x],
+        [-1, to.multiply(xq, z)],
+      ],
+      l0.at,
+    );
     to.sum([[-1, t]], l1.at);
     to.sum(
       [
@@ -162,8 +165,6 @@ export function definePairing(
     const [lines, q] = f.params.map((local) => local.get) as [Code, Code];
     const one = i32.const(layout.constant(1n, 0n));
     const [negated, image] = [scratch(2 * PAIR_BYTES), scratch(2 * PAIR_BYTES)];
-    const copy = (out: Code, from: Code, bytes: number): Code =>
-      Array.from({ length: bytes / 4 }, (_, word) => i32.store(out, i32.load(from, 4 * word), 4 * word));
     const negate = (out: Code, from: Code): Code => [
       copy(out, from, PAIR_BYTES),
       field.sum([-1], false)(after(out, PAIR_BYTES), after(from, PAIR_BYTES)),
@@ -195,7 +196,7 @@ export function definePairing(
     const one = i32.const(layout.constant(1n, ...new Array<bigint>(11).fill(0n)));
     const lines = multiplyByLines(out, entries, end);
     return [
-      Array.from({ length: TARGET_BYTES / 4 }, (_, word) => i32.store(out, i32.load(one, 4 * word), 4 * word)),
+      tower.copy(out, one),
       LOOP.map((digit) => [tower.square(out, out), lines, digit === 0 ? [] : lines]),
       [lines, lines],
     ];
@@ -207,12 +208,12 @@ export function definePairing(
     const [inverse, power] = [scratch(TARGET_BYTES), scratch(TARGET_BYTES)];
     const [, ...digits] = signedDigits(X);
     return [
-      [tower.conjugate(inverse, a), tower.conjugate(power, inverse)],
+      [tower.conjugate(inverse, a), tower.copy(power, a)],
       digits.map((digit) => [
         tower.squareCyclotomic(power, power),
         digit === 0 ? [] : tower.multiply(power, power, digit === 1 ? a : inverse),
       ]),
-      [tower.conjugate(inverse, power), tower.conjugate(out, inverse)],
+      tower.copy(out, power),
     ];
   });
 
@@ -261,12 +262,12 @@ export function definePairing(
       const apply = (point: Code): Code => [psi(point, point), pairs.conjugate(z(point), z(point))];
       const [, ...digits] = signedDigits(X);
       return [
-        [points.negate(negated, q), points.negate(multiple, negated)],
+        [points.negate(negated, q), points.copy(multiple, q)],
         digits.map((digit) => [
           points.double(multiple, multiple),
           digit === 0 ? [] : points.add(multiple, multiple, digit === 1 ? q : negated),
         ]),
-        [points.add(sum, multiple, q), points.negate(image, multiple), points.negate(image, image)],
+        [points.add(sum, multiple, q), points.copy(image, multiple)],
         [apply(image), points.add(sum, sum, image)],
         [apply(image), points.add(sum, sum, image)],
         [apply(image), points.double(image, image), points.negate(image, image), points.add(sum, sum, image)],

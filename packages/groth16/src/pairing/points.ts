@@ -5,7 +5,7 @@
 import type { Code, Local, ModuleBuilder } from "../fast/assembler.ts";
 import { i32, leave, when } from "../fast/instructions.ts";
 import type { FieldCode } from "./field.ts";
-import { after, type Element, elementsAt, Formula } from "./formula.ts";
+import { after, copy, type Element, elementsAt, Formula } from "./formula.ts";
 import type { Layout } from "./memory.ts";
 
 /** Functions of a curve's points; arguments are addresses. `out` may be an operand. */
@@ -15,6 +15,7 @@ export interface PointCode {
   /** Adds an affine point, which is not infinity. */
   addMixed(out: Code, a: Code, b: Code): Code;
   negate(out: Code, a: Code): Code;
+  copy(out: Code, a: Code): Code;
 }
 
 type Coordinates = readonly [x: Element, y: Element, z: Element];
@@ -34,10 +35,11 @@ export function definePoints(
   const formula = (): Formula => new Formula(field, layout);
   const one = i32.const(layout.constant(1n, ...(degree === 2 ? [0n] : [])));
   const coordinates = (address: Code): Coordinates => elementsAt(field, address, 3) as unknown as Coordinates;
-  const copy = (out: Code, from: Code, elements: number, offset = 0): Code =>
-    Array.from({ length: (elements * bytes) / 4 }, (_, word) => {
-      return i32.store(out, i32.load(from, 4 * word), offset + 4 * word);
-    });
+
+  const copyPoint = module.define(`copyPoint${degree}`, ["i32", "i32"], (f) => {
+    const [out, from] = f.params.map((local) => local.get) as [Code, Code];
+    return copy(out, from, 3 * bytes);
+  });
 
   // Doubling uses A = X^2, B = Y^2, C = B^2, D = 4·X·B = 2((X + B)^2 - A - C) and E = 3·A; infinity stays infinity.
   const double = module.define(`double${degree}`, ["i32", "i32"], (f) => {
@@ -123,8 +125,8 @@ export function definePoints(
     const [out, left, right] = f.params.map((local) => local.get) as [Code, Code, Code];
     const to = formula();
     to.run(
-      when(field.isZero(after(left, 2 * bytes)), copy(out, right, 3), leave),
-      when(field.isZero(after(right, 2 * bytes)), copy(out, left, 3), leave),
+      when(field.isZero(after(left, 2 * bytes)), copyPoint(out, right), leave),
+      when(field.isZero(after(right, 2 * bytes)), copyPoint(out, left), leave),
     );
     addition(to, out, left, right, false);
     return to.code;
@@ -133,7 +135,14 @@ export function definePoints(
   const addMixed = module.define(`addMixed${degree}`, ["i32", "i32", "i32"], (f) => {
     const [out, left, right] = f.params.map((local) => local.get) as [Code, Code, Code];
     const to = formula();
-    to.run(when(field.isZero(after(left, 2 * bytes)), copy(out, right, 2), copy(out, one, 1, 2 * bytes), leave));
+    to.run(
+      when(
+        field.isZero(after(left, 2 * bytes)),
+        copy(out, right, 2 * bytes),
+        copy(after(out, 2 * bytes), one, bytes),
+        leave,
+      ),
+    );
     addition(to, out, left, right, true);
     return to.code;
   });
@@ -141,7 +150,7 @@ export function definePoints(
   const negate = module.define(`negate${degree}`, ["i32", "i32"], (f) => {
     const [out, from] = f.params.map((local) => local.get) as [Code, Code];
     const y = after(out, bytes);
-    return [copy(out, from, 3), field.sum([-1], false)(y, y)];
+    return [copyPoint(out, from), field.sum([-1], false)(y, y)];
   });
 
   module.define(`affine${degree}`, ["i32", "i32"], (f) => {
@@ -174,5 +183,5 @@ export function definePoints(
     ["i32"],
   );
 
-  return { double, add, addMixed, negate };
+  return { double, add, addMixed, negate, copy: copyPoint };
 }

@@ -6,7 +6,7 @@
 import type { Code, Local, ModuleBuilder } from "../fast/assembler.ts";
 import { i32 } from "../fast/instructions.ts";
 import type { FieldCode } from "./field.ts";
-import { after, type Element, elementsAt, Formula, type Term } from "./formula.ts";
+import { after, copy, type Element, elementsAt, Formula, type Term } from "./formula.ts";
 import type { Layout } from "./memory.ts";
 import { PAIR_BYTES } from "./memory.ts";
 import { frobeniusFactor, XI } from "./parameters.ts";
@@ -27,6 +27,7 @@ export interface TowerCode {
   /** The square of an element of the cyclotomic subgroup, whose order divides q^4 - q^2 + 1. */
   squareCyclotomic(out: Code, a: Code): Code;
   invert(out: Code, a: Code): Code;
+  copy(out: Code, a: Code): Code;
   /** a to the power q^6: the inverse in the cyclotomic subgroup. */
   conjugate(out: Code, a: Code): Code;
   /** a to the power q. */
@@ -55,8 +56,7 @@ export function definePairs(
   return {
     conjugate: module.define("conjugate2", parameters, (f) => {
       const [out, a] = f.params.map((local) => local.get) as [Code, Code];
-      const copy = Array.from({ length: half / 4 }, (_, limb) => i32.store(out, i32.load(a, 4 * limb), 4 * limb));
-      return [copy, one.sum([-1], false)(after(out, half), after(a, half))];
+      return [copy(out, a, half), one.sum([-1], false)(after(out, half), after(a, half))];
     }),
     // 1/(a0 + a1·i) = (a0 - a1·i)/(a0^2 + a1^2).
     invert: module.define("invert2", parameters, (f) => {
@@ -86,7 +86,7 @@ export function defineTower(module: ModuleBuilder, layout: Layout, field: FieldC
   const formula = (): Formula => new Formula(field, layout);
   const addresses = ({ params }: { params: readonly Local[] }): Code[] => params.map((local) => local.get);
   const triple = (address: Code): Triple => elementsAt(field, address, 3) as unknown as Triple;
-  const scratch = (bytes: number): Code => i32.const(layout.scratch((2 * bytes) / PAIR_BYTES));
+  const scratch = (bytes: number): Code => i32.const(layout.scratch(bytes));
   /** Three sums, stored one after the other. */
   const sums = (to: Formula, out: Code, ...each: readonly (readonly Term[])[]): void => {
     for (const [index, terms] of each.entries()) to.sum(terms, after(out, index * PAIR_BYTES));
@@ -383,6 +383,11 @@ export function defineTower(module: ModuleBuilder, layout: Layout, field: FieldC
     return to.code;
   });
 
+  const copyTarget = module.define("copy12", binary, (f) => {
+    const [out, x] = addresses(f) as [Code, Code];
+    return copy(out, x, TARGET_BYTES);
+  });
+
   const conjugate = module.define("conjugate12", binary, (f) => {
     const [out, x] = addresses(f) as [Code, Code];
     const to = formula();
@@ -482,5 +487,5 @@ export function defineTower(module: ModuleBuilder, layout: Layout, field: FieldC
     return to.code;
   });
 
-  return { multiply, square, squareCyclotomic, invert, conjugate, frobenius, multiplyByLine };
+  return { copy: copyTarget, multiply, square, squareCyclotomic, invert, conjugate, frobenius, multiplyByLine };
 }

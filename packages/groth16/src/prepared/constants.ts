@@ -1,5 +1,5 @@
 /** The points of a key with which proofs that were prepared for one free signal are finished. Computed once per circuit. */
-import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
+import { type Curve, isPairingOne, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { groth16Error, ofCircuit } from "../errors.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
@@ -75,7 +75,13 @@ export async function freeConstants(
   };
   // With infinity, every pairing is 1, so it would show nothing; a signal that occurs in its square has neither base there.
   const isMissing = [u, v1, square].some(G1.isZero) || G2.isZero(v);
-  if (isMissing || !isPairingOne(curve, [u, pairing.v], [G1.negate(square), pairing.delta])) {
+  if (
+    isMissing ||
+    !isPairingOne(curve, [
+      [u, pairing.v],
+      [G1.negate(square), pairing.delta],
+    ])
+  ) {
     const message = `Proofs${ofCircuit(circuit)} cannot be prepared: the key's points do not fit a signal that occurs only in its square.`;
     throw groth16Error("SIGNAL_NOT_FREE", message, { circuit });
   }
@@ -92,15 +98,6 @@ export async function freeConstants(
       delta2: new Table(G2, delta2, TABLE_BITS),
     },
   };
-}
-
-/** Whether the product of the pairs' pairings is one. */
-export function isPairingOne(curve: Curve, ...pairs: readonly (readonly [g1: Point, g2: Prepared])[]): boolean {
-  const value = curve.finalExponentiation(
-    curve.millerLoop(pairs.map(([g1, g2]) => [curve.prepareG1(g1), g2] as const)),
-  );
-  const one = curve.finalExponentiation(curve.millerLoop([]));
-  return value.every((byte, index) => byte === one[index]);
 }
 
 /** 1 at the signal's wire and 0 everywhere else. */

@@ -3,7 +3,7 @@
  * equations and says why they are valid. Anyone who has a state can finish it for any value. So it stays in this thread's
  * memory, and is wiped after one use.
  */
-import type { Group, Point, Prepared } from "../curve.ts";
+import { type Group, isPairingOne, type Point, type Prepared } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
 import { groth16Error } from "../errors.ts";
@@ -12,7 +12,7 @@ import { proofOf, randomScalar } from "../fast/prove.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/orders.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import { type FreeConstants, isPairingOne } from "./constants.ts";
+import type { FreeConstants } from "./constants.ts";
 import { plusOne } from "./free-signal.ts";
 import { Table } from "./table.ts";
 
@@ -86,13 +86,12 @@ export async function stateHolds(
 ): Promise<boolean> {
   const preparedB: Prepared = curve.prepareG2(b);
   const { G1 } = curve;
-  const linear = isPairingOne(
-    curve,
+  const linear = isPairingOne(curve, [
     [a, pairing.v],
     [u, preparedB],
     [G1.negate(pairing.signal), pairing.gamma],
     [G1.negate(slope), pairing.delta],
-  );
+  ]);
   return linear && pairingHolds(key, proofOf(curve, a, b, c), signals);
 }
 

@@ -38,7 +38,7 @@ export const checkedKey = (key: VerificationKey): VerificationKey =>
 
 /**
  * Reads a verification key in snarkjs's format, strictly. It refuses keys with which anyone can make proofs of false statements,
- * because two of beta, gamma and delta are the same point or opposite ones: so are gamma and delta until somebody contributes.
+ * because two of beta, gamma and delta are the same point or opposite ones, as gamma and delta are until somebody contributes.
  * @param source the JSON text, or the object parsed from it
  * @param circuit the circuit's name, for the message; default: none
  * @throws Groth16Error VERIFICATION_KEY_INVALID; the message names the part and the reason
@@ -93,7 +93,7 @@ function assertDistinct(key: VerificationKey): void {
     for (const other of names.slice(i + 1))
       if (String(key[name][0]) === String(key[other][0]))
         throw new Error(
-          `${name} and ${other} are equal or opposite, so anyone can forge proofs; contribute to its setup`,
+          `${name} and ${other} are equal or opposite, so anyone can forge proofs; use the key of a setup to which somebody has contributed`,
         );
 }
 
