@@ -150,27 +150,66 @@ function evaluateShipped(shipped: System, seed: string): Evaluation {
  * @returns the equations of the other wires
  */
 function solveConstants(evaluation: Evaluation): (Equation & { wire: number })[] {
-  const { constraints } = evaluation.system;
+  const singles = new Singles(evaluation);
   for (;;) {
-    const equations: Equation[] = [];
-    let found = 0;
-    // A constraint that gives a wire can make the next ones linear: constants are often computed in the order of the source.
-    for (let i = 0; i < constraints; i++) {
-      const sizes = [0, 1].map((side) => evaluation.unknown(i, side).length);
-      const equation = sizes.includes(0) ? evaluation.equation(i) : undefined;
-      if (equation === undefined || equation.terms.size === 0) continue;
-      if (equation.terms.size > 1) equations.push(equation);
-      else {
-        setOnly(evaluation, equation);
-        found++;
-      }
-    }
-    if (found > 0) continue;
-    const order = eliminate(equations);
+    singles.solve();
+    const order = eliminate(singles.equations());
     reduce(order);
     const constants = order.filter(({ terms }) => terms.size === 1);
-    for (const equation of constants) setOnly(evaluation, equation);
     if (constants.length === 0) return order;
+    for (const equation of constants) {
+      setOnly(evaluation, equation);
+      singles.known(equation.wire);
+    }
+  }
+}
+
+/** Gives a wire its value if it is the only open wire of a constraint, and so on. */
+class Singles {
+  readonly #evaluation: Evaluation;
+  /** The number of open wires of each constraint. */
+  readonly #open: Uint32Array;
+  readonly #uses: number[][] = [];
+  readonly #queue: number[] = [];
+
+  constructor(evaluation: Evaluation) {
+    this.#evaluation = evaluation;
+    const { constraints, start, terms } = evaluation.system;
+    this.#open = new Uint32Array(constraints);
+    for (let i = 0; i < constraints; i++)
+      for (let term = start[3 * i] as number; term < (start[3 * i + 3] as number); term++) {
+        const wire = terms[term] as number;
+        if (evaluation.values[0][wire] !== undefined) continue;
+        const list = this.#uses[wire];
+        if (list === undefined) this.#uses[wire] = [i];
+        else if (list.at(-1) !== i) list.push(i);
+        else continue;
+        (this.#open[i] as number)++;
+      }
+    for (let i = constraints - 1; i >= 0; i--) if (this.#open[i] === 1) this.#queue.push(i);
+  }
+
+  /** Notes that a wire has its value. */
+  known(wire: number): void {
+    for (const use of this.#uses[wire] ?? []) if (--(this.#open[use] as number) === 1) this.#queue.push(use);
+  }
+
+  solve(): void {
+    for (let i = this.#queue.pop(); i !== undefined; i = this.#queue.pop()) {
+      const equation = this.#open[i] === 1 ? this.#evaluation.equation(i) : undefined;
+      const [wire] = equation?.terms.keys() ?? [];
+      if (equation === undefined || wire === undefined) continue;
+      setOnly(this.#evaluation, equation);
+      this.known(wire);
+    }
+  }
+
+  /** The linear equations in open wires. */
+  equations(): Equation[] {
+    return [...this.#open.keys()].flatMap((i) => {
+      const equation = this.#open[i] === 0 ? undefined : this.#evaluation.equation(i);
+      return equation === undefined || equation.terms.size === 0 ? [] : [equation];
+    });
   }
 }
 
@@ -283,40 +322,11 @@ function substituteBack(
 /** Extends the shipped values to the wires of the plain system, through its linear constraints. */
 function extend(plain: System, evaluation: Evaluation): number[] {
   const chosen: number[] = [];
-  const { start, terms } = plain;
-  const open = new Uint32Array(plain.constraints);
-  const uses: number[][] = [];
-  for (let i = 0; i < plain.constraints; i++)
-    for (let term = start[3 * i] as number; term < (start[3 * i + 3] as number); term++) {
-      const wire = terms[term] as number;
-      if (evaluation.values[0][wire] !== undefined) continue;
-      const list = uses[wire];
-      if (list === undefined) uses[wire] = [i];
-      else if (list.at(-1) !== i) list.push(i);
-      else continue;
-      (open[i] as number)++;
-    }
-  const queue: number[] = [];
-  const known = (wire: number) => {
-    for (const use of uses[wire] ?? []) if (--(open[use] as number) === 1) queue.push(use);
-  };
-  for (let i = plain.constraints - 1; i >= 0; i--) if (open[i] === 1) queue.push(i);
+  const singles = new Singles(evaluation);
   for (;;) {
-    for (let i = queue.pop(); i !== undefined; i = queue.pop()) {
-      if (open[i] !== 1) continue;
-      const equation = evaluation.equation(i);
-      const [term] = equation?.terms ?? [];
-      if (equation === undefined || term === undefined) continue;
-      setOnly(evaluation, equation);
-      known(term[0]);
-    }
+    singles.solve();
     // The remaining signals follow only from several equations together.
-    const equations: Equation[] = [];
-    for (let i = 0; i < plain.constraints; i++) {
-      if (open[i] === 0) continue;
-      const equation = evaluation.equation(i);
-      if (equation !== undefined && equation.terms.size > 0) equations.push(equation);
-    }
+    const equations = singles.equations();
     if (equations.length === 0) break;
     const before = new Set(equations.flatMap(({ terms }) => [...terms.keys()]));
     const order = eliminate(equations);
@@ -324,7 +334,7 @@ function extend(plain: System, evaluation: Evaluation): number[] {
     reduce(order);
     const given = order.filter(({ terms }) => terms.size === 1);
     substituteBack(evaluation, given.length > 0 ? given : order.slice(-1), chosen);
-    for (const wire of before) if (evaluation.values[0][wire] !== undefined) known(wire);
+    for (const wire of before) if (evaluation.values[0][wire] !== undefined) singles.known(wire);
   }
   for (let wire = 1; wire < plain.wires; wire++)
     if (evaluation.values[0][wire] === undefined) {

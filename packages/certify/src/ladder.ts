@@ -19,8 +19,7 @@ const MAX_DEFINITIONS = 12;
  * `constant`. Otherwise it is a point of the curve with v not 0, so its order is neither 1 nor 2.
  */
 interface Multiple {
-  readonly unit: string;
-  readonly constant: boolean;
+  readonly unit: Unit | string;
   readonly shift: number;
   readonly odd: boolean;
   readonly parts: readonly Range[];
@@ -246,8 +245,8 @@ export class Ladders {
     if ((ours.length === 0 && tables[0] === undefined) || (theirs.length === 0 && tables[1] === undefined))
       return undefined;
     for (const unit of this.#unitsFor([...ours, ...theirs], tables)) {
-      const a = ours.find(({ multiple }) => this.#unitOf(multiple) === unit) ?? this.#inTable(tables[0], unit);
-      const b = theirs.find(({ multiple }) => this.#unitOf(multiple) === unit) ?? this.#inTable(tables[1], unit);
+      const a = ours.find(({ multiple }) => multiple.unit === unit) ?? this.#inTable(tables[0], unit);
+      const b = theirs.find(({ multiple }) => multiple.unit === unit) ?? this.#inTable(tables[1], unit);
       if (a === undefined || b === undefined) continue;
       const [x, y] = [a, b].map((one) => ("index" in one ? one.multiple : multipleOfTable(unit, one)));
       if (x === undefined || y === undefined || !areDistinct(x, y)) continue;
@@ -260,10 +259,7 @@ export class Ladders {
 
   /** Units in which two points may be counted. A new one is computed only if the others do not suffice. */
   *#unitsFor(points: readonly Known[], tables: readonly (Table | undefined)[]): Iterable<Unit> {
-    for (const { multiple } of points) {
-      const unit = this.#unitOf(multiple);
-      if (unit !== undefined) yield unit;
-    }
+    for (const { multiple } of points) if (typeof multiple.unit !== "string") yield multiple.unit;
     for (const unit of [...this.#units.values()]) if (unit !== undefined) yield unit;
     for (const table of tables) {
       const unit = table === undefined ? undefined : this.#newUnit(table);
@@ -272,12 +268,6 @@ export class Ladders {
   }
 
   // ------------------------------------------------------------------------------------------------------- tables --
-
-  #unitOf(multiple: Multiple): Unit | undefined {
-    return multiple.constant
-      ? [...this.#units.values()].find((unit) => unit !== undefined && keyOfUnit(unit) === multiple.unit)
-      : undefined;
-  }
 
   /** The first point of a table as a unit. */
   #newUnit({ points }: Table): Unit | undefined {
@@ -414,7 +404,7 @@ export class Ladders {
           const result = { u: u.left, v: v.left, scale: undefined };
           const unit = `${keyOf(u.left)} ${keyOf(v.left)}`;
           const parts = [{ low: 1n, high: 1n }];
-          const multiple = { unit, constant: false, shift: 0, odd: true, parts };
+          const multiple = { unit, shift: 0, odd: true, parts };
           this.#know(result, multiple, { rule: "lift", edwards: index, nonzero, u, v, forms: [below], result });
         }
     }
@@ -489,19 +479,17 @@ const unique = (definitions: readonly Definition[]): Definition[] => [
   ...new Map(definitions.map((one) => [one.wire, one])).values(),
 ];
 
-const keyOfUnit = ({ base: { x, y } }: Unit): string => `${x},${y}`;
-
 /** The parts of 2^(shift - least) times a multiple's m. */
 const scaleParts = ({ parts, shift }: Multiple, least: number): Range[] =>
   parts.map(({ low, high }) => ({ low: low << BigInt(shift - least), high: high << BigInt(shift - least) }));
 
-function hull(parts: readonly Range[]): Range[] {
+function hull(parts: readonly Range[]): Range {
   let [{ low, high }] = parts as readonly [Range];
   for (const part of parts) {
     if (part.low < low) low = part.low;
     if (part.high > high) high = part.high;
   }
-  return [{ low, high }];
+  return { low, high };
 }
 
 function multipleOfTable(unit: Unit, multiples: readonly bigint[]): Multiple {
@@ -512,16 +500,15 @@ function multipleOfTable(unit: Unit, multiples: readonly bigint[]): Multiple {
   });
   const shift = Math.min(...valuations);
   const parts = multiples.map((k) => ({ low: k >> BigInt(shift), high: k >> BigInt(shift) }));
-  return { unit: keyOfUnit(unit), constant: true, shift, odd: valuations.every((one) => one === shift), parts };
+  return { unit, shift, odd: valuations.every((one) => one === shift), parts };
 }
 
 /** The multiples of a sum, or of a difference: both are odd in the same cases. */
 function added(a: Multiple, b: Multiple): Multiple {
   const shift = Math.min(a.shift, b.shift);
-  const [x, y] = [scaleParts(a, shift), scaleParts(b, shift)];
-  const [[p], [q]] = [hull(x), hull(y)] as [[Range], [Range]];
+  const [p, q] = [hull(scaleParts(a, shift)), hull(scaleParts(b, shift))];
   const odd = a.shift !== b.shift && (a.shift < b.shift ? a : b).odd;
-  return { unit: a.unit, constant: a.constant, shift, odd, parts: [{ low: p.low + q.low, high: p.high + q.high }] };
+  return { unit: a.unit, shift, odd, parts: [{ low: p.low + q.low, high: p.high + q.high }] };
 }
 
 /** Whether no two of the multiples are the same point. */
@@ -529,7 +516,7 @@ function areDistinct(a: Multiple, b: Multiple): boolean {
   if (a.unit !== b.unit) return false;
   const { shift, odd } = added(a, b);
   // A unit of any order: the difference is odd or twice an odd number, so that it is no multiple of 4.
-  if (!a.constant && !(odd && shift <= 1)) return false;
+  if (typeof a.unit === "string" && !(odd && shift <= 1)) return false;
   const [x, y] = [scaleParts(a, shift), scaleParts(b, shift)];
   return x.every((p) => y.every((q) => !meetsOrder(p.low - q.high, p.high - q.low)));
 }
@@ -538,10 +525,12 @@ function areDistinct(a: Multiple, b: Multiple): boolean {
 function either(a: Multiple, b: Multiple): Multiple | undefined {
   if (a.unit !== b.unit) return undefined;
   const shift = Math.min(a.shift, b.shift);
-  const parts = hull([...scaleParts(a, shift), ...scaleParts(b, shift)]);
-  return { ...a, shift, odd: a.odd && b.odd && a.shift === b.shift, parts };
+  const all = hull([...scaleParts(a, shift), ...scaleParts(b, shift)]);
+  return { ...a, shift, odd: a.odd && b.odd && a.shift === b.shift, parts: [all] };
 }
 
 /** Whether the v of the point is not 0. */
-const hasOrdinate = ({ constant: isConstantUnit, shift, odd, parts }: Multiple): boolean =>
-  isConstantUnit || shift >= 3 || (shift === 0 && odd && !parts.some(({ low, high }) => meetsOrder(low, high)));
+const hasOrdinate = ({ unit, shift, odd, parts }: Multiple): boolean =>
+  typeof unit !== "string" ||
+  shift >= 3 ||
+  (shift === 0 && odd && !parts.some(({ low, high }) => meetsOrder(low, high)));

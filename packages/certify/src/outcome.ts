@@ -90,41 +90,43 @@ export interface CertifyOptions {
  */
 export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome {
   const { onStage, search } = options;
-  let theorem = options.theorem ?? DEFAULT_THEOREM;
   const { r1cs } = circuit;
   const plain = circuit.plain?.r1cs ?? r1cs;
   onStage?.("prove");
   const basis = createBasis(r1cs, plain);
+  const isOutputless = basis.plain.outputs === 0;
+  // Without outputs, the theorem outputs says nothing. If every wire is determined, nothing can be wrong.
+  let theorem = options.theorem ?? (isOutputless ? "wires" : DEFAULT_THEOREM);
   const [problem] = basis.problems;
   if (problem !== undefined) return unknownOutcome(theorem, problem);
-  const isOutputless = theorem !== "wires" && basis.plain.outputs === 0;
-  // It says nothing about a circuit that only checks its inputs. If every wire is determined, nothing can be wrong.
-  if (isOutputless && options.theorem === undefined) theorem = "wires";
-  else if (isOutputless)
+  if (isOutputless && theorem !== "wires")
     return unknownOutcome(theorem, "the circuit has no outputs: use --theorem wires, which is about every wire");
+  const isDefaultWires = isOutputless && options.theorem === undefined;
   const claimed = claimedWires(basis, theorem);
   const openIn = ({ determined }: Proof) => claimed.filter((wire) => !determined.isDetermined(wire));
   let proof = determine(basis, [], theorem);
-  if (options.theorem === undefined && !isOutputless && circuit.plain !== undefined && neededInputs(basis).length > 0) {
-    const other = openIn(proof).length > 0 ? determine(basis, [], "source") : proof;
-    if (openIn(other).length < openIn(proof).length) [proof, theorem] = [other, "source"];
+  let open = openIn(proof);
+  const maySource = options.theorem === undefined && !isOutputless && circuit.plain !== undefined;
+  if (open.length > 0 && maySource && neededInputs(basis).length > 0) {
+    const other = determine(basis, [], "source");
+    const left = openIn(other);
+    if (left.length < open.length) [proof, theorem, open] = [other, "source", left];
   }
   const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
   const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
   const nameOf = (wire: number) => explain([wire]).name(wire);
-  const open = openIn(proof);
   if (open.length === 0) {
     const outcome = checkProof(circuit, proof, theorem, onStage);
     return outcome.verdict === "certified" ? { ...outcome, unused: basis.unused.map(nameOf) } : outcome;
   }
   const what = theorem === "wires" ? "wires" : "outputs";
-  const advice = isOutputless
+  const advice = isDefaultWires
     ? ", and the circuit has no outputs: --theorem wires searches for two witnesses"
     : lackingInputs(basis, options.theorem, nameOf);
   const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
   const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
   // A wire with two values is not wrong by itself: the inverse of IsZero has them.
-  if (search === undefined || isOutputless) return soFar;
+  if (search === undefined || isDefaultWires) return soFar;
   onStage?.("search", soFar);
   const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
   if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };

@@ -15,6 +15,18 @@ export const BASE8: Point = affine(babyjubjub.Point.BASE);
 export const IDENTITY: Point = { x: 0n, y: 1n };
 /** The coefficient of u^2 in the Montgomery form. */
 export const A = 168698n;
+/** The coefficient a of the Edwards form a x^2 + y^2 = 1 + d x^2 y^2. */
+export const EDWARDS_A = 168700n;
+/** Its coefficient d. */
+export const EDWARDS_D = 168696n;
+/** Whether a point is on the curve. */
+export const onEdwards = ({ x, y }: Point): boolean =>
+  mod(EDWARDS_A * x * x + y * y - 1n - EDWARDS_D * x * x * y * y) === 0n;
+/** Whether an interval contains a multiple of ORDER. */
+export const hasMultipleOfOrder = (low: bigint, high: bigint): boolean => {
+  const first = ((low % ORDER) + ORDER) % ORDER;
+  return first === 0n || high - low >= ORDER - first;
+};
 
 function affine(point: { x: bigint; y: bigint }): Point {
   return { x: point.x, y: point.y };

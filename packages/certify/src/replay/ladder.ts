@@ -1,21 +1,17 @@
 // The second checker's replay of ladders by Montgomery's formulas. Points are known by the values of their forms at random
 // points, and curve points come from @noble/curves.
 import type { CertificateFile } from "./certificate.ts";
-import { A, add, multiply, ORDER, type Point, toMontgomery } from "./curve.ts";
+import { A, add, hasMultipleOfOrder, multiply, ORDER, onEdwards, type Point, toMontgomery } from "./curve.ts";
 import { inverse, mod } from "./field.ts";
 import { need } from "./need.ts";
+import { isSame, sum, type Values } from "./values.ts";
 
 type LadderRule = "table" | "lift" | "twice" | "sum" | "choice" | "lower" | "replace";
 type LadderFact = Extract<CertificateFile["facts"][number], { rule: LadderRule }>;
 type Table = Extract<LadderFact, { rule: "table" }>;
-type Form = LadderFact extends infer Fact
-  ? Fact extends { rule: "lower"; forms: readonly [infer F, ...unknown[]] }
-    ? F
-    : never
-  : never;
 type Product = Extract<LadderFact, { rule: "sum" }>["line"];
+type Form = Product["left"];
 type Terms = ReadonlyMap<number, bigint>;
-type Values = readonly bigint[];
 
 /** What the replay knows about the circuit. */
 export interface LadderCircuit {
@@ -52,21 +48,8 @@ export interface Shown {
   readonly nonzero: readonly Form[];
 }
 
-const EDWARDS = { a: 168700n, d: 168696n };
 const MAX_BITS = 4;
 const MAX_DEFINITIONS = 12;
-
-const isSame = (x: Values, y: Values): boolean => x.length === y.length && x.every((value, i) => value === y[i]);
-const linear = (size: number, ...parts: readonly (readonly [bigint, Values])[]): Values =>
-  Array.from({ length: size }, (_, i) =>
-    mod(parts.reduce((total, [k, values]) => total + k * (values[i] as bigint), 0n)),
-  );
-
-/** Whether an interval contains a number that ORDER divides. */
-const hasMultiple = (low: bigint, high: bigint): boolean => {
-  const first = ((low % ORDER) + ORDER) % ORDER;
-  return first === 0n || high - low >= ORDER - first;
-};
 
 /** The least interval with all numbers of some. */
 const hullOf = (intervals: Count["intervals"]): Count["intervals"][number] => {
@@ -119,17 +102,11 @@ export class LadderReplay {
   readonly #circuit: LadderCircuit;
   readonly #points = new Map<number, Located>();
   readonly #units = new Map<string, Multiples>();
-  readonly #size: number;
   readonly #one: Values;
 
   constructor(circuit: LadderCircuit) {
     this.#circuit = circuit;
     this.#one = circuit.at({ constant: 1n, wires: [], coefficients: [] });
-    this.#size = this.#one.length;
-  }
-
-  #sum(...parts: readonly (readonly [bigint, Values])[]): Values {
-    return linear(this.#size, ...parts);
   }
 
   #point(fact: number): Located {
@@ -184,8 +161,7 @@ export class LadderReplay {
     const key = `${x} ${y}`;
     const known = this.#units.get(key);
     if (known !== undefined) return known;
-    const { a, d } = EDWARDS;
-    need(mod(a * x * x + y * y - 1n - d * x * x * y * y) === 0n, "the unit is not on the curve");
+    need(onEdwards({ x, y }), "the unit is not on the curve");
     const neutral = multiply({ x, y }, ORDER);
     need(mod(x) !== 0n && neutral.x === 0n && neutral.y === 1n, "the unit has another order");
     const made = new Multiples({ x: mod(x), y: mod(y) });
@@ -236,9 +212,9 @@ export class LadderReplay {
     const { at, isNonzero } = this.#circuit;
     const [x, y] = this.#circuit.edwards(edwards);
     need(nonzero < index && isNonzero(nonzero, x), "x may be 0");
-    const below = this.#sum([1n, this.#one], [-1n, y]);
+    const below = sum([1n, this.#one], [-1n, y]);
     const above = this.#product(u, undefined, below, "u");
-    need(isSame(above, this.#sum([1n, this.#one], [1n, y])), "u is not (1 + y) / (1 - y)");
+    need(isSame(above, sum([1n, this.#one], [1n, y])), "u is not (1 + y) / (1 - y)");
     need(isSame(this.#product(v, undefined, x, "v"), at(u.left)), "v is not u / x");
     need(isSame(at(forms[0]), below), "another divisor");
     const count: Count = { unit: index, intervals: [[1n, 1n]], twos: 0, exact: true };
@@ -251,11 +227,11 @@ export class LadderReplay {
     const { at } = this.#circuit;
     const { u, v, count } = this.#point(point);
     const squared = this.#product(square, u, u, "the square of u");
-    const tangent = this.#sum([3n, squared], [2n * A, u], [1n, this.#one]);
-    need(isSame(this.#product(slope, undefined, this.#sum([2n, v]), "the slope"), tangent), "not the tangent");
+    const tangent = sum([3n, squared], [2n * A, u], [1n, this.#one]);
+    need(isSame(this.#product(slope, undefined, sum([2n, v]), "the slope"), tangent), "not the tangent");
     const s = at(slope.left);
-    const u3 = this.#sum([1n, this.#product(first, s, s, "u of the double")], [-A, this.#one], [-2n, u]);
-    const v3 = this.#sum([1n, this.#product(second, s, this.#sum([1n, u], [-1n, u3]), "v of the double")], [-1n, v]);
+    const u3 = sum([1n, this.#product(first, s, s, "u of the double")], [-A, this.#one], [-2n, u]);
+    const v3 = sum([1n, this.#product(second, s, sum([1n, u], [-1n, u3]), "v of the double")], [-1n, v]);
     need(isSame(at(forms[0]), v), "another v");
     const intervals = count.intervals.map(([low, high]) => [2n * low, 2n * high] as const);
     this.#know(index, result, { u: u3, v: v3, count: { ...count, intervals, twos: count.twos + 1 } });
@@ -268,12 +244,12 @@ export class LadderReplay {
     const [p, q] = [this.#point(first), this.#point(second)];
     const count = total(p.count, q.count);
     need(neverEqual(p.count, q.count, count), "the two points may be the same");
-    const run = this.#sum([1n, q.u], [-1n, p.u]);
+    const run = sum([1n, q.u], [-1n, p.u]);
     const rise = this.#product(line, undefined, run, "the slope");
-    need(isSame(rise, this.#sum([1n, q.v], [-1n, p.v])), "not the line through the two points");
+    need(isSame(rise, sum([1n, q.v], [-1n, p.v])), "not the line through the two points");
     const s = at(line.left);
-    const u = this.#sum([1n, this.#product(square, s, s, "u of the sum")], [-A, this.#one], [-1n, p.u], [-1n, q.u]);
-    const v = this.#sum([1n, this.#product(last, s, this.#sum([1n, p.u], [-1n, u]), "v of the sum")], [-1n, p.v]);
+    const u = sum([1n, this.#product(square, s, s, "u of the sum")], [-A, this.#one], [-1n, p.u], [-1n, q.u]);
+    const v = sum([1n, this.#product(last, s, sum([1n, p.u], [-1n, u]), "v of the sum")], [-1n, p.v]);
     need(isSame(at(forms[0]), run), "another divisor");
     this.#know(index, result, { u, v, count });
     return { nonzero: forms };
@@ -285,7 +261,7 @@ export class LadderReplay {
     const [p, q] = [this.#point(zero), this.#point(one)];
     need(p.count.unit === q.count.unit, "points of two units");
     const chosen = (product: Product, from: Values, to: Values) =>
-      this.#sum([1n, this.#product(product, this.#sum([1n, to], [-1n, from]), b, "the choice")], [1n, from]);
+      sum([1n, this.#product(product, sum([1n, to], [-1n, from]), b, "the choice")], [1n, from]);
     this.#know(index, result, {
       u: chosen(u, p.u, q.u),
       v: chosen(v, p.v, q.v),
@@ -307,12 +283,12 @@ export class LadderReplay {
     const isOdd =
       typeof count.unit === "string" ||
       count.twos >= 3 ||
-      (count.twos === 0 && count.exact && count.intervals.every(([low, high]) => !hasMultiple(low, high)));
+      (count.twos === 0 && count.exact && count.intervals.every(([low, high]) => !hasMultipleOfOrder(low, high)));
     need(isOdd, "v may be 0");
-    const above = this.#sum([1n, u], [1n, this.#one]);
+    const above = sum([1n, u], [1n, this.#one]);
     need(isSame(this.#product(x, undefined, v, "x"), u), "x is not u / v");
     const dividend = this.#product(y, undefined, above, "y");
-    need(isSame(dividend, this.#sum([1n, u], [-1n, this.#one])), "y is not (u - 1) / (u + 1)");
+    need(isSame(dividend, sum([1n, u], [-1n, this.#one])), "y is not (u - 1) / (u + 1)");
     for (const [i, values] of [v, above, at(x.left)].entries())
       need(isSame(at(forms[i] as Form), values), "another divisor");
     return { edwards: [x.left, y.left], nonzero: forms };
@@ -321,10 +297,8 @@ export class LadderReplay {
   #replace(fact: Extract<LadderFact, { rule: "replace" }>): Shown {
     const { edwards, flag, empty, full, base, x, y, coordinates, forms } = fact;
     const { at } = this.#circuit;
-    const { a, d } = EDWARDS;
-    const [bx, by] = base;
-    need(mod(bx) !== 0n, "the constant has x = 0");
-    need(mod(a * bx * bx + by * by - 1n - d * bx * bx * by * by) === 0n, "the constant is not on the curve");
+    need(mod(base[0]) !== 0n, "the constant has x = 0");
+    need(onEdwards({ x: base[0], y: base[1] }), "the constant is not on the curve");
     const points = this.#circuit.edwards(edwards);
     const z = at({ constant: 0n, wires: [flag], coefficients: [1n] });
     need(
@@ -332,11 +306,11 @@ export class LadderReplay {
       "x flag is not 0",
     );
     const rest = this.#product(full, undefined, points[0], "1 - flag");
-    need(isSame(rest, this.#sum([1n, this.#one], [-1n, z])), "x does not divide 1 - flag");
+    need(isSame(rest, sum([1n, this.#one], [-1n, z])), "x does not divide 1 - flag");
     for (const [i, product] of [x, y].entries()) {
       const from = points[i] as Values;
-      const run = this.#sum([base[i] as bigint, this.#one], [-1n, from]);
-      const moved = this.#sum([1n, this.#product(product, run, z, "the replacement")], [1n, from]);
+      const run = sum([base[i] as bigint, this.#one], [-1n, from]);
+      const moved = sum([1n, this.#product(product, run, z, "the replacement")], [1n, from]);
       need(isSame(at(coordinates[i] as Form), moved), "another coordinate");
     }
     need(isSame(at(forms[0]), at(coordinates[0])), "another x");
@@ -347,12 +321,9 @@ export class LadderReplay {
 /** The count of a sum. */
 function total(p: Count, q: Count): Count {
   need(p.unit === q.unit, "points of two units");
-  const sorted = (values: bigint[]) => values.sort((x, y) => (x < y ? -1 : 1));
-  const lowest = ({ intervals }: Count) => sorted(intervals.map(([low]) => low))[0] as bigint;
-  const highest = ({ intervals }: Count) => sorted(intervals.map(([, high]) => high)).at(-1) as bigint;
-  const interval = [lowest(p) + lowest(q), highest(p) + highest(q)] as const;
+  const [[a, b], [c, d]] = [hullOf(p.intervals), hullOf(q.intervals)];
   const [less, more] = p.twos < q.twos ? [p, q] : [q, p];
-  return { unit: p.unit, intervals: [interval], twos: less.twos, exact: less.exact && less.twos < more.twos };
+  return { unit: p.unit, intervals: [[a + c, b + d]], twos: less.twos, exact: less.exact && less.twos < more.twos };
 }
 
 /**
@@ -362,5 +333,7 @@ function total(p: Count, q: Count): Count {
 function neverEqual(p: Count, q: Count, { unit, twos, exact }: Count): boolean {
   if (typeof unit === "number" && !(exact && twos < 2)) return false;
   const power = 2n ** BigInt(twos);
-  return p.intervals.every(([a, b]) => q.intervals.every(([c, d]) => !hasMultiple((a - d) / power, (b - c) / power)));
+  return p.intervals.every(([a, b]) =>
+    q.intervals.every(([c, d]) => !hasMultipleOfOrder((a - d) / power, (b - c) / power)),
+  );
 }

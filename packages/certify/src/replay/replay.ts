@@ -4,13 +4,24 @@
 import { randomFillSync } from "node:crypto";
 import type { CertificateFile } from "./certificate.ts";
 import { replayComparison } from "./compare.ts";
-import { BASE8, multiply, ORDER, toMontgomery } from "./curve.ts";
+import {
+  A,
+  BASE8,
+  EDWARDS_A,
+  EDWARDS_D,
+  hasMultipleOfOrder,
+  multiply,
+  ORDER,
+  onEdwards,
+  toMontgomery,
+} from "./curve.ts";
 import { replayDivision } from "./division.ts";
 import { centred, inverse, mod, P, power } from "./field.ts";
 import { LadderReplay } from "./ladder.ts";
 import { need } from "./need.ts";
 import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
+import { isSame, sum } from "./values.ts";
 
 type Fact = CertificateFile["facts"][number];
 type Determination = CertificateFile["steps"][number];
@@ -38,8 +49,6 @@ interface PointFact {
   doublings: number;
 }
 
-const A = 168698n;
-const [EDWARDS_A, EDWARDS_D] = [168700n, 168696n];
 const CONSTANT = 0;
 /** Bytes of a random element: its distance from uniform is below 2^-128. */
 const ELEMENT_BYTES = 48;
@@ -94,10 +103,6 @@ class Points {
     return x.every((value, i) => mod(value * (y[0] as bigint) - (x[0] as bigint) * (y[i] as bigint)) === 0n);
   }
 
-  same(a: readonly bigint[], b: readonly bigint[]): boolean {
-    return a.length === b.length && a.every((value, i) => value === b[i]);
-  }
-
   /** left * right = result follows from the constraint `by`. */
   product({ by, left, right, result }: Product): void {
     const [x, y, z] = [left, right, result].map((form) => this.at(form)) as [bigint[], bigint[], bigint[]];
@@ -110,15 +115,6 @@ class Points {
     else need(Points.proportional(difference, this.residual(by)), `constraint ${by} does not give the product`);
   }
 }
-
-/** Sums of named values, at all points. */
-const sum = (...parts: readonly (readonly [bigint, readonly bigint[]])[]): bigint[] =>
-  (parts[0]?.[1] ?? []).map((_, i) => mod(parts.reduce((total, [k, values]) => total + k * (values[i] as bigint), 0n)));
-
-const hasMultipleOfOrder = ([low, high]: Range): boolean => {
-  const first = low >= 0n ? (low + ORDER - 1n) / ORDER : -(-low / ORDER);
-  return first * ORDER <= high;
-};
 
 const HALF = multiply(BASE8, (ORDER + 1n) / 2n);
 const multiples = new Map<bigint, readonly [bigint, bigint]>();
@@ -264,7 +260,7 @@ class Replay {
 
   /** Whether two forms are equal at every point. */
   #equals(form: Form, values: readonly bigint[], what: string): void {
-    need(this.#points.same(this.#points.at(form), values), `${what} is another form`);
+    need(isSame(this.#points.at(form), values), `${what} is another form`);
   }
 
   #fact(index: number, fact: Fact): void {
@@ -378,8 +374,8 @@ class Replay {
         const range = point.ranges.get(`${fact.unit}`);
         need(range !== undefined && point.scale === undefined, "not a multiple of this unit");
         const [low, high] = range;
-        need(!hasMultipleOfOrder([low - 1n, high + 1n]), "the sum may be 0, 1 or -1 times the unit");
-        need(!hasMultipleOfOrder([2n * low - 1n, 2n * high + 1n]), "the result may be the identity");
+        need(!hasMultipleOfOrder(low - 1n, high + 1n), "the sum may be 0, 1 or -1 times the unit");
+        need(!hasMultipleOfOrder(2n * low - 1n, 2n * high + 1n), "the result may be the identity");
         need(this.#isSquareOf(fact.sign, unit.v), "a sign of another v");
         points.product(fact.slope);
         const [divisor, second] = fact.forms;
@@ -387,7 +383,7 @@ class Replay {
         this.#equals(fact.slope.right, at(divisor), "the divisor");
         const term = sum([1n, at(point.v)], [-1n, at(fact.slope.result)]);
         const sign = at(wireForm(fact.sign));
-        need(points.same(term, sign) || points.same(term, sum([-1n, sign])), "the term is not a sign");
+        need(isSame(term, sign) || isSame(term, sum([-1n, sign])), "the term is not a sign");
         points.product(fact.first);
         for (const form of [fact.first.left, fact.first.right]) this.#equals(form, at(fact.slope.left), "the slope");
         const middle = sum([1n, at(fact.first.result)], [-A, one], [-1n, at(point.u)], [-1n, at(unit.u)]);
@@ -581,8 +577,8 @@ class Replay {
     return this.#facts.some((fact) => {
       if (fact.rule !== "scale" || square === undefined) return false;
       return (
-        this.#points.same(this.#points.at(fact.square.result), square) &&
-        this.#points.same(this.#points.at(fact.square.left), this.#points.at(v))
+        isSame(this.#points.at(fact.square.result), square) &&
+        isSame(this.#points.at(fact.square.left), this.#points.at(v))
       );
     });
   }
@@ -600,7 +596,7 @@ class Replay {
       forms.every(({ wires }) => wires.length === 0),
       "not a constant",
     );
-    need(mod(EDWARDS_A * x * x + y * y - 1n - EDWARDS_D * x * x * y * y) === 0n, "the constant is not on the curve");
+    need(onEdwards({ x, y }), "the constant is not on the curve");
     return [this.#points.at(forms[0]), this.#points.at(forms[1])];
   }
 
@@ -610,7 +606,7 @@ class Replay {
       const other = b.ranges.get(unit);
       if (other === undefined) continue;
       const total: Range = [low + other[0], high + other[1]];
-      if (!hasMultipleOfOrder(total) && !hasMultipleOfOrder([low - other[1], high - other[0]])) found.set(unit, total);
+      if (!hasMultipleOfOrder(...total) && !hasMultipleOfOrder(low - other[1], high - other[0])) found.set(unit, total);
     }
     return found;
   }
@@ -647,7 +643,7 @@ class Replay {
       if (scale === undefined) need(this.#booleans.has(wire), "not a bit");
       else {
         const sign = this.#signs.get(wire);
-        need(sign !== undefined && this.#points.same(sign, this.#points.at(square as Form)), "a sign of another scale");
+        need(sign !== undefined && isSame(sign, this.#points.at(square as Form)), "a sign of another scale");
         weights.set(wire, 1);
       }
     }
