@@ -60,6 +60,7 @@ export const GROUPS: readonly Group[] = [
     text: "Charge",
     files: [
       "docs/resource-server.md",
+      "docs/monthly.md",
       "docs/paywall.md",
       "docs/prepaid.md",
       "docs/metered.md",
@@ -73,6 +74,10 @@ export const GROUPS: readonly Group[] = [
     text: "Operate",
     files: [
       "docs/operations.md",
+      "docs/operations-run.md",
+      "docs/operations-watch.md",
+      "docs/operations-scale.md",
+      "docs/operations-backup.md",
       "docs/runbook.md",
       "docs/phone-registry.md",
       "docs/api.md",

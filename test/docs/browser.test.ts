@@ -81,7 +81,7 @@ describe("the documentation site in a browser", function () {
       for (const [path, text] of [
         ["overview.html", "prove the payment"],
         ["architecture.html", "phone-registry"],
-        ["operations.html", "broadcast"],
+        ["operations-run.html", "broadcast"],
         ["protocol.html", "Payer"],
       ] as const) {
         await visit(path);

@@ -55,7 +55,7 @@ describe("the service as a program", function () {
 
   it("has token keys that the documented command creates", async () => {
     const path = "packages/service/dist/token-key.js";
-    expect(readFileSync(join(root, "docs", "operations.md"), "utf8")).to.contain("npm run -s token-key");
+    expect(readFileSync(join(root, "docs", "operations-run.md"), "utf8")).to.contain("npm run -s token-key");
     expect(readFileSync(join(root, "scripts", "tasks.mjs"), "utf8")).to.match(
       new RegExp(`"token-key": \\[[^\\]]*"node ${path}"`),
     );

@@ -1,5 +1,5 @@
 // How the relayer's names relate:
-// - An operation is a stored payment, deposit or withdrawal; docs/operations.md describes its states.
+// - An operation is a stored payment, deposit or withdrawal; docs/operations-run.md describes its states.
 // - A `FinalOutcome` is how an operation ended: settled, failed or expired. The resolvers decide it from events, receipts
 //   and views of the chain (chain-reads.ts), and it is stored with the operation.
 // - An `Outcome` (types.ts) is what the operation's client sees: pending, settled or failed.
