@@ -174,16 +174,32 @@ describe("fast engine: multi-scalar multiplication", function () {
       assert.equal(digits.windows % 2, 1);
       const terms = [0, 1].map((first) => {
         let next = first - 2;
-        const claim = () => {
+        const share = () => {
           next += 2;
           return next;
         };
-        const task = { points, ...allOf(kernel, count), digits, share: { windows: 2, claim } };
-        return multiply(kernel, degree, task);
+        return multiply(kernel, degree, { points, ...allOf(kernel, count), digits, share });
       });
       assert.isTrue(terms.every((own) => own.length > 0));
       const sum = scalars.reduce((all, scalar, index) => (all + scalar * BigInt(index + 1)) % r, 0n);
       assert.equal(total(degree, terms.flat()), expected(sum));
+    });
+
+    it(`sums windows one after the other in G${degree} if they have too many buckets together`, async () => {
+      const kernel = await newKernel();
+      const scalars = [randomBelow(r), r - 1n, 1n, 1n << 253n, randomBelow(r)];
+      const points = kernel.allocate(scalars.length * pointBytes(degree));
+      for (let index = 0; index < scalars.length; index++)
+        writePoint(kernel, degree, points + index * pointBytes(degree), BigInt(index + 1));
+      const sum = scalars.reduce((all, scalar, index) => (all + scalar * BigInt(index + 1)) % r, 0n);
+      const task = { points, ...allOf(kernel, scalars.length) };
+      // All 22 windows have 45,056 buckets, or each of 16 has 32,768.
+      for (const bits of [12, 16]) {
+        const terms = multiply(kernel, degree, { ...task, digits: toDigits(kernel, toBytes(scalars), bits) });
+        assert.equal(total(degree, terms), expected(sum), `${bits} bits`);
+      }
+      // The second sum took no more memory than a window and its digits.
+      assert.isBelow(kernel.buffer.byteLength, 4 * 2 ** 15 * pointBytes(degree));
     });
 
     it(`has no terms in G${degree} if all scalars are zero or there are none`, async () => {

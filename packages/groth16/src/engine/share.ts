@@ -1,9 +1,6 @@
 /** What threads share: a multi-scalar multiplication, so that neither waits long for the other, and bytes. */
 import type { Share } from "../fast/msm.ts";
 
-/** Windows of a group. With few, the thread that ends first does not wait long; with more, a batch of additions is larger. */
-const WINDOWS = 2;
-
 /** The number of groups claimed so far, in memory of both threads. */
 export type ClaimedGroups = Int32Array<SharedArrayBuffer>;
 
@@ -47,13 +44,10 @@ export function claimsOfTwo(): readonly [Claims, Claims] {
 }
 
 export function shareOf(claims: Claims): Share {
-  if (!("first" in claims)) return { windows: WINDOWS, claim: () => Atomics.add(claims, 0, 1) };
+  if (!("first" in claims)) return () => Atomics.add(claims, 0, 1);
   let next: number = claims.first;
-  return {
-    windows: WINDOWS,
-    claim: () => {
-      next += 2;
-      return next - 2;
-    },
+  return () => {
+    next += 2;
+    return next - 2;
   };
 }

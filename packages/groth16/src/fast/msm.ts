@@ -21,13 +21,11 @@ export interface Task {
   readonly share?: Share | undefined;
 }
 
-/** Shares a task with another thread: each sums the windows that it claims. */
-export interface Share {
-  /** Windows in one claim. */
-  readonly windows: number;
-  /** Claims the next group of windows. @returns its number; the others have taken all lower ones */
-  claim(): number;
-}
+/**
+ * Shares a task with another thread: each sums the groups of windows that it claims.
+ * @returns the number of the next group; the others have taken all lower ones
+ */
+export type Share = () => number;
 
 /** The buckets of a window: the address of bucket 0, and their number. */
 interface Window {
@@ -38,20 +36,51 @@ interface Window {
 
 /** Number of digits per batch, so that their sums fit into the processor's cache. */
 const GROUP_DIGITS = 1 << 15;
+/**
+ * Windows in a group that threads share, at most. With few, the thread that ends first does not wait long; with more, a batch of
+ * additions is larger.
+ */
+const MAX_SHARED_WINDOWS = 2;
+/**
+ * From this number of buckets on, the windows so far are summed before the next ones begin, so that these use the same memory. With
+ * fewer, the last additions of each sum would be batches of too few.
+ */
+const MAX_BUCKETS = 1 << 15;
 
 /**
- * Returns about 250 terms whose sum is the task's result, or that of its share; the caller adds them up with doublings. The
- * kernel's memory is released: the next sum uses the same, because a page of memory costs the most when it is first touched.
+ * Returns at most about 250 terms for each sum of windows. Together they are the task's result, or that of its share; the caller adds
+ * them up with doublings. The kernel's memory is released: the next sum uses the same, because a page of memory costs the most when it
+ * is first touched.
  */
 export function multiply(kernel: Kernel, degree: Degree, task: Task): Term[] {
   const mark = kernel.mark();
-  const adder = new BatchAdder(kernel, degree);
-  const terms = weightedSums(kernel, adder, bucketSums(kernel, degree, adder, task));
-  const addresses = terms.map(({ address }) => address);
-  const points = exportPoints(kernel, degree, addresses);
+  const terms: Term[] = [];
+  const claim = claimOf(task);
+  for (;;) {
+    const adder = new BatchAdder(kernel, degree);
+    const windows = bucketSums(kernel, degree, adder, task, claim);
+    if (windows.length === 0) break;
+    terms.push(...exportTerms(kernel, degree, weightedSums(kernel, adder, windows)));
+    kernel.release(mark);
+  }
   kernel.release(mark);
-  const size = points.length / terms.length;
-  return terms.map(({ position }, index) => ({ position, point: points.subarray(index * size, (index + 1) * size) }));
+  return terms;
+}
+
+/** The sum of a window's bucket or of smaller weights, and how many times it is doubled. */
+interface Weighted {
+  readonly position: number;
+  readonly address: number;
+}
+
+function exportTerms(kernel: Kernel, degree: Degree, sums: readonly Weighted[]): Term[] {
+  const points = exportPoints(
+    kernel,
+    degree,
+    sums.map(({ address }) => address),
+  );
+  const size = points.length / sums.length;
+  return sums.map(({ position }, index) => ({ position, point: points.subarray(index * size, (index + 1) * size) }));
 }
 
 /** About the memory that the digits of so many scalars and a sum in G1 take, or half of one in G2, bytes. */
@@ -60,21 +89,38 @@ export function sumBytes(scalars: number): number {
   const windows = windowsOf(bits);
   const entries = Math.min(Math.max(GROUP_DIGITS, scalars), windows * scalars);
   // The buckets, as many of smaller weights, and the first round of a group's additions.
-  const points = windows * 2 ** bits + entries / 2;
-  return points * pointBytes(1) + MAX_STEPS * scratchBytes(1) + (entries + windows * scalars) * ENTRY_BYTES;
+  const buckets = Math.min(windows * 2 ** (bits - 1), MAX_BUCKETS);
+  return (
+    (2 * buckets + entries / 2) * pointBytes(1) +
+    MAX_STEPS * scratchBytes(1) +
+    (entries + windows * scalars) * ENTRY_BYTES
+  );
 }
 
-function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Window[] {
-  const { digits, count } = task;
-  const half = 1 << (digits.bits - 1);
-  const bytes = pointBytes(degree);
-  const { windows: perGroup, claim } = task.share ?? {
-    windows: Math.max(1, Math.floor(GROUP_DIGITS / Math.max(1, count))),
-    claim: counter(),
+/** Takes the next windows. @returns the first and their number: 0 at the end */
+type Claim = () => { readonly first: number; readonly group: number };
+
+function claimOf({ digits, count, share }: Task): Claim {
+  const [most, buckets] = [GROUP_DIGITS / Math.max(1, count), MAX_BUCKETS / 2 ** (digits.bits - 1)];
+  const fitting = Math.max(1, Math.floor(Math.min(most, buckets)));
+  const windows = share === undefined ? fitting : Math.min(fitting, MAX_SHARED_WINDOWS);
+  let next = 0;
+  const number = share ?? (() => next++);
+  return () => {
+    const first = windows * number();
+    return { first, group: Math.max(0, Math.min(windows, digits.windows - first)) };
   };
+}
+
+/** Claims and sums windows until there are enough buckets. */
+function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task, claim: Claim): Window[] {
+  const { bits } = task.digits;
+  const half = 1 << (bits - 1);
+  const bytes = pointBytes(degree);
   const windows: Window[] = [];
-  for (let first = perGroup * claim(); first < digits.windows; first = perGroup * claim()) {
-    const group = Math.min(perGroup, digits.windows - first);
+  while (windows.length * half < MAX_BUCKETS) {
+    const { first, group } = claim();
+    if (group === 0) break;
     // Bucket 0 of each window is unused, and one zero follows the last.
     const stride = (half + 2) * ENTRY_BYTES;
     const buckets = kernel.allocate(group * stride);
@@ -87,16 +133,11 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
       const [own, to] = [lists.start + window * half * LIST_BYTES, buckets + window * stride];
       const [end, place] = [own + half * LIST_BYTES, home + window * half * bytes];
       kernel.call("collect", own, end, to + ENTRY_BYTES, mark, place, bytes);
-      windows.push({ position: (first + window) * digits.bits, buckets: to, length: half + 1 });
+      windows.push({ position: (first + window) * bits, buckets: to, length: half + 1 });
     }
     kernel.release(mark);
   }
   return windows;
-}
-
-function counter(): () => number {
-  let next = 0;
-  return () => next++;
 }
 
 /** Sorts the points of a group of windows by the size of their digit: one list for each bucket. */
@@ -122,11 +163,7 @@ function sortIntoBuckets(kernel: Kernel, task: Task, bytes: number, first: numbe
  * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and 2m
  * + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions per bucket in total.
  */
-function weightedSums(
-  kernel: Kernel,
-  adder: BatchAdder,
-  windows: readonly Window[],
-): { position: number; address: number }[] {
+function weightedSums(kernel: Kernel, adder: BatchAdder, windows: readonly Window[]): Weighted[] {
   const levels: Window[] = [];
   for (let level = windows; level.length > 0; level = halve(kernel, adder, level)) levels.push(...level);
   const start = kernel.allocate(levels.length * LIST_BYTES);
