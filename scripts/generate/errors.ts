@@ -28,7 +28,14 @@ import { PROVER_ERRORS } from "@sotto/prover";
 import { PAYWALL_ERRORS } from "@sotto/resource-server";
 import { SERVER_ERRORS } from "@sotto/server";
 import { EXTENSIONS } from "@sotto/service";
-import { ENGINE_ERRORS, RELAYER_ERRORS, routeErrors, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
+import {
+  ENGINE_ERRORS,
+  RELAYER_ERRORS,
+  routeErrors,
+  SERVICE_ERRORS,
+  SIGNER_ERRORS,
+  STORE_ERRORS,
+} from "@sotto/verifier-service";
 import { RECEIPT_ERRORS, SERVICE_CLIENT_ERRORS, WALLET_ERRORS } from "@sotto/wallet";
 import { WEB_ERRORS } from "@sotto/web/errors";
 import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
@@ -72,6 +79,7 @@ export const CLASSES: readonly { readonly name: string; readonly folder: string;
   { name: "MirrorError", folder: "prepaid", errors: MIRROR_ERRORS },
   { name: "EngineError", folder: "verifier-service", errors: ENGINE_ERRORS },
   { name: "RelayerError", folder: "verifier-service", errors: RELAYER_ERRORS },
+  { name: "SignerError", folder: "verifier-service", errors: SIGNER_ERRORS },
   { name: "StoreError", folder: "verifier-service", errors: STORE_ERRORS },
 ];
 

@@ -7,6 +7,7 @@ export const CHECKS = {
   artifacts: CheckResult,
   head: CheckResult,
   fees: CheckResult,
+  signer: CheckResult,
   relayer: CheckResult,
   budget: CheckResult,
   leader: CheckResult,

@@ -6,6 +6,27 @@ import { X402_ERRORS } from "@sotto/protocol/x402";
 import { PROVER_ERRORS } from "@sotto/prover";
 import { SERVER_ERRORS } from "@sotto/server";
 
+/** The errors of a remote signer, which has the key of the relayer's account. */
+export const SIGNER_ERRORS = {
+  SIGNER_UNAVAILABLE: {
+    means: "The remote signer, which has the relayer's key, does not work. Try again.",
+    cause: "It is down, the URL or a certificate is wrong, or a firewall or proxy blocks the connection.",
+    http: 503,
+  },
+  SIGNER_REFUSED: {
+    means: "The remote signer does not sign for the relayer's account.",
+    cause:
+      "The signer has no key of the account, has lost its connection to the KMS or HSM, or a policy forbids the transaction.",
+    http: 503,
+  },
+  SIGNER_MISMATCH: {
+    means: "The remote signer returned something else than the signed transaction that was asked for.",
+    cause:
+      "The signer is configured for another chain, the URL leads to another program, or the signer is compromised.",
+    http: 503,
+  },
+} satisfies ErrorTable;
+
 /** The errors of the service itself. */
 export const SERVICE_ERRORS = {
   INVALID_REQUEST: SERVER_ERRORS.INVALID_REQUEST,
@@ -115,6 +136,9 @@ export const SERVICE_ERRORS = {
     cause: "The operator has not sent ETH to the relayer's account for some time.",
     http: 503,
   },
+  SIGNER_UNAVAILABLE: SIGNER_ERRORS.SIGNER_UNAVAILABLE,
+  SIGNER_REFUSED: SIGNER_ERRORS.SIGNER_REFUSED,
+  SIGNER_MISMATCH: SIGNER_ERRORS.SIGNER_MISMATCH,
   GAS_BUDGET_EXHAUSTED: {
     means: "The relayer's daily gas budget is exhausted.",
     cause: "More operations arrived today than planned, or gas is expensive.",
@@ -216,5 +240,6 @@ export const ROUTE_ERRORS = {
   ...STORE_ERRORS,
   ...ENGINE_ERRORS,
   ...RELAYER_ERRORS,
+  ...SIGNER_ERRORS,
   ...SERVICE_ERRORS,
 } satisfies ErrorTable;

@@ -6,7 +6,7 @@ export { withDevelopmentDefaults } from "./config/development.ts";
 export { routeErrors } from "./config/extensions.ts";
 export { SETTINGS, settingsTable } from "./config/settings.ts";
 export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
-export { ENGINE_ERRORS, RELAYER_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "./error-definitions.ts";
+export { ENGINE_ERRORS, RELAYER_ERRORS, SERVICE_ERRORS, SIGNER_ERRORS, STORE_ERRORS } from "./error-definitions.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors.ts";
 export { type ServedExtensions, serveExtensions } from "./extensions/serve.ts";
 export { openApiDocument } from "./http/openapi-document.ts";

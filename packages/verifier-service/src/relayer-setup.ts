@@ -1,5 +1,4 @@
 import type { Chain } from "@sotto/chain";
-import type { Wallet } from "ethers";
 import type { Config } from "./config/config.ts";
 import {
   createRelayer,
@@ -11,13 +10,14 @@ import {
   type RelayerMetrics,
   type RelayerProver,
 } from "./relayer/index.ts";
+import type { TransactionSigner } from "./signer/index.ts";
 import type { Store } from "./store/index.ts";
 
 export interface RelayerParts {
   readonly config: Config;
   readonly store: Store;
   readonly chain: Chain;
-  readonly signer: Wallet;
+  readonly signer: TransactionSigner;
   readonly token: string;
   readonly prover: RelayerProver;
   readonly market: FeeMarket;

@@ -13,7 +13,6 @@ import {
   type ServiceLog,
   serveMetrics,
 } from "@sotto/server";
-import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { assertKeysAllowed, type Config } from "./config/config.ts";
@@ -39,6 +38,7 @@ import { FeeMarket } from "./relayer/fee-market.ts";
 import type { RelayerProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
+import { setUpSigner } from "./signer-setup.ts";
 import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
@@ -98,6 +98,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   const chain = connectChain({ urls: settings.rpcUrls, chainId, timeoutMs: settings.rpcTimeoutMs, log, clock });
   const facts = await assertPool(chain, settings.pool, catalog.verificationKeys);
   const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
+  const signer = setUpSigner(settings, (action) => closing.add(async () => action()));
   const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
   const store = await openStore({
     url: config.store,
@@ -111,7 +112,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   closing.add(() => proofs.close());
   const metrics = createMetrics();
   sampledMetrics({ registry: metrics.registry, config, chain, store, engine: proofs, clock });
-  const clientId = clientIds(config.relayerKey);
+  const clientId = clientIds(config.clientSecret);
   const clientOf = ({ ip }: { readonly ip: string }) => clientId(ip);
   const extensions = await openExtensions(config, {
     store,
@@ -123,7 +124,6 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     closeLater: (action) => closing.add(action),
   });
   const ownProver = parts.prover === undefined ? openProverProcess(config.artifacts, catalog.set) : undefined;
-  const signer = new Wallet(config.relayerKey);
   const relayer = setUpRelayer({
     config,
     store,
@@ -142,7 +142,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   closing.add(async () => clearInterval(sweeping));
 
   const { basePath, publicUrl } = config;
-  const admission = new Admission({ config, chain, store, relayer: relayer.address, market, clock });
+  const admission = new Admission({ config, chain, store, relayer: relayer.address, signer: relayer, market, clock });
   const discovery = setUpDiscovery({ config, facts, store, clock, log });
   closing.add(() => discovery?.close());
   const services = {

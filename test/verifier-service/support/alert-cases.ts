@@ -77,6 +77,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   SottoArtifactsDamaged: unready("artifacts", "ARTIFACT_DAMAGED"),
   SottoNewestBlockOld: unready("head", "HEAD_TOO_OLD"),
   SottoGasTooExpensive: unready("fees", "FEES_TOO_HIGH"),
+  SottoSignerFails: unready("signer", "SIGNER_UNAVAILABLE"),
   SottoBalanceTooLow: unready("relayer", "RELAYER_BALANCE_LOW"),
   SottoBudgetSpent: unready("budget", "GAS_BUDGET_EXHAUSTED"),
   SottoRelayerStuck: unready("leader", "RELAYER_STUCK"),

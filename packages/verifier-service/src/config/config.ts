@@ -19,6 +19,11 @@ export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
 type Optional =
+  | "relayerKey"
+  | "signerUrl"
+  | "signerCa"
+  | "signerCertificate"
+  | "signerCertificateKey"
   | "maxFeePerGas"
   | "maxPriorityFeePerGas"
   | "clientQuota"
@@ -71,12 +76,11 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   const read = readSettings(allSettings(extensions), environment);
   const { values, problems } = read;
   const settings = pick(values, SETTINGS) as Settings;
-  reportMissing(SETTINGS, { values: settings, problems }, ["chainId", "pool", "relayerKey"]);
+  reportMissing(SETTINGS, { values: settings, problems }, ["chainId", "pool"]);
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
   const local = allowsDevelopment(environment, settings.chainId);
-  if (!local && settings.relayerKey !== undefined && isPublicAccount(computeAddress(settings.relayerKey)))
-    problems.push("SOTTO_RELAYER_KEY is a public account of Hardhat and Anvil: anyone can take its ETH");
+  problems.push(...signerProblems(settings, problems, local));
   assertNoProblems(problems);
   const config = complete(settings, local);
   const configured = extensions.map((extension) => ({
@@ -88,6 +92,38 @@ export function readConfig(environment: Environment, extensions: readonly Servic
     configured.flatMap(({ extension, settings: own }) => extension.problems?.(own, place, environment) ?? []),
   );
   return { ...config, extensions: configured };
+}
+
+/** What is wrong or missing in the settings of the relayer's account. @param known the problems that were found before */
+function signerProblems(settings: Settings, known: readonly string[], local: boolean): string[] {
+  const { relayerKey, signerUrl, signerAccounts = [], signerCa, signerCertificate, signerCertificateKey } = settings;
+  const isWrong = (variable: string) => known.some((problem) => problem.startsWith(`${variable} `));
+  const problems: string[] = [];
+  const missing = (variable: string, why: string) => {
+    if (!isWrong(variable) && !isWrong(`${variable}_FILE`)) problems.push(`${variable} is missing: ${why}`);
+  };
+  const isRemote = signerUrl !== undefined || isWrong(SETTINGS.signerUrl.variable);
+  if (relayerKey === undefined && !isRemote)
+    missing(
+      "SOTTO_RELAYER_KEY",
+      "private key of the account that pays the gas, unless SOTTO_SIGNER_URL names a remote signer",
+    );
+  if (isRemote && signerAccounts.length === 0) missing("SOTTO_SIGNER_ACCOUNTS", SETTINGS.signerAccounts.about);
+  if (!isRemote && signerAccounts.length > 0) missing("SOTTO_SIGNER_URL", SETTINGS.signerUrl.about);
+  if (isRemote && relayerKey === undefined && settings.clientSecret === undefined)
+    missing("SOTTO_CLIENT_SECRET", SETTINGS.clientSecret.about);
+  if ((signerCertificate === undefined) !== (signerCertificateKey === undefined))
+    problems.push("SOTTO_SIGNER_CERTIFICATE_FILE and SOTTO_SIGNER_KEY_FILE need each other");
+  const tls = [signerCa, signerCertificate, signerCertificateKey].some((file) => file !== undefined);
+  if (tls && signerUrl?.startsWith("https:") === false)
+    problems.push("SOTTO_SIGNER_URL must be an https URL if there are certificates for it");
+  if ((relayerKey === undefined ? 0 : 1) + signerAccounts.length > 1)
+    problems.push("SOTTO_SIGNER_ACCOUNTS must name one account, and only without SOTTO_RELAYER_KEY");
+  const isPublic = (address: string) => !local && isPublicAccount(address);
+  const told = "is a public account of Hardhat and Anvil: anyone can take its ETH";
+  if (relayerKey !== undefined && isPublic(computeAddress(relayerKey))) problems.push(`SOTTO_RELAYER_KEY ${told}`);
+  if (signerAccounts.some(isPublic)) problems.push(`SOTTO_SIGNER_ACCOUNTS ${told}`);
+  return problems;
 }
 
 /** What extensions may know of the configuration, which has secrets. */
@@ -117,6 +153,8 @@ function complete(settings: Settings, local: boolean): Omit<Config, "extensions"
     pollMs = defaults.pollInterval,
     // A local chain produces blocks only while it is used.
     discoveryDelayHours = local ? 0 : DISCOVERY_DELAY_HOURS,
+    // Quotas then stay as they were before the secret had a setting of its own.
+    clientSecret = settings.relayerKey!,
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
   return {
@@ -128,6 +166,7 @@ function complete(settings: Settings, local: boolean): Omit<Config, "extensions"
     pollMs,
     maxHeadAgeMs,
     discoveryDelayHours,
+    clientSecret,
     local,
   };
 }

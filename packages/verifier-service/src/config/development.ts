@@ -10,7 +10,8 @@ const LOCAL_RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae7
  */
 export function withDevelopmentDefaults(environment: Environment): Environment {
   const merged: Record<string, string | undefined> = { ...environment };
-  const hasKey = merged["SOTTO_RELAYER_KEY"] !== undefined || merged["SOTTO_RELAYER_KEY_FILE"] !== undefined;
+  const keys = ["SOTTO_RELAYER_KEY", "SOTTO_SIGNER_URL"].flatMap((name) => [name, `${name}_FILE`]);
+  const hasKey = keys.some((name) => merged[name] !== undefined);
   const local = allowsDevelopment(environment, merged["SOTTO_CHAIN_ID"]);
   if (local && !hasKey) merged["SOTTO_RELAYER_KEY"] = LOCAL_RELAYER_KEY;
   return merged;

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import {
   CHAIN_SETTINGS,
+  type Parse,
   parse,
   SERVER_SETTINGS,
   type ServiceExtension,
@@ -9,8 +11,35 @@ import {
   settingsTable as tableOf,
 } from "@sotto/server";
 
-const { integer, list, oneOf, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
+const {
+  address,
+  httpUrl,
+  integer,
+  list,
+  oneOf,
+  privateKey,
+  sharedSecret,
+  shieldedAddress,
+  storeUrl,
+  text,
+  wholeNumber,
+} = parse;
 const DAY_SECONDS = 86_400;
+/** Maximum size of a PEM file: a certificate with its chain has a few KiB. */
+const MAX_PEM_BYTES = 1 << 20;
+
+/** The path of a PEM file. @returns its text */
+const pemFile: Parse<string> = (path) => {
+  let found: Buffer;
+  try {
+    found = readFileSync(path);
+  } catch {
+    throw new Error("names a file that cannot be read");
+  }
+  const pem = found.length <= MAX_PEM_BYTES ? found.toString("utf8") : "";
+  if (!pem.includes("-----BEGIN ")) throw new Error("must name a PEM file of at most 1 MiB");
+  return pem;
+};
 
 /** Required settings have no default; config.ts checks them. */
 export const SETTINGS = {
@@ -52,7 +81,51 @@ export const SETTINGS = {
     "SOTTO_RELAYER_KEY",
     privateKey,
     undefined,
-    "private key of the account that pays the gas; required",
+    "private key of the account that pays the gas; required, unless a remote signer has it",
+    true,
+  ),
+  signerUrl: setting(
+    "SOTTO_SIGNER_URL",
+    httpUrl,
+    undefined,
+    "URL of a remote signer that has the account's key, like Web3Signer in its mode eth1; a user and password in it are sent as basic authentication",
+    true,
+  ),
+  signerAccounts: setting(
+    "SOTTO_SIGNER_ACCOUNTS",
+    list(address),
+    "",
+    "address of the account that the remote signer signs for",
+  ),
+  signerTimeoutMs: setting(
+    "SOTTO_SIGNER_TIMEOUT_MS",
+    integer(100, 60_000),
+    "5000",
+    "timeout of one request to the remote signer",
+  ),
+  signerCa: setting(
+    "SOTTO_SIGNER_CA_FILE",
+    pemFile,
+    undefined,
+    "PEM file of the certificates that the remote signer's certificate is checked with; default: the system's",
+  ),
+  signerCertificate: setting(
+    "SOTTO_SIGNER_CERTIFICATE_FILE",
+    pemFile,
+    undefined,
+    "PEM file of the certificate, with its chain, that the service shows to the remote signer",
+  ),
+  signerCertificateKey: setting(
+    "SOTTO_SIGNER_KEY_FILE",
+    pemFile,
+    undefined,
+    "PEM file of the private key of SOTTO_SIGNER_CERTIFICATE_FILE",
+  ),
+  clientSecret: setting(
+    "SOTTO_CLIENT_SECRET",
+    sharedSecret,
+    undefined,
+    "secret, the same on all replicas, under which the addresses of clients are hashed for their quotas, at least 32 characters; default: SOTTO_RELAYER_KEY; required without it",
     true,
   ),
   maxFeePerGas: setting(

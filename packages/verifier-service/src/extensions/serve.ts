@@ -33,7 +33,7 @@ export async function serveExtensions(config: Config, clock: () => number = Date
   };
   try {
     const metrics = createMetrics();
-    const clientId = clientIds(config.relayerKey);
+    const clientId = clientIds(config.clientSecret);
     const extensions = await openExtensions(config, {
       store,
       metrics: metrics.registry,

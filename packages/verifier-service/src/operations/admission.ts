@@ -7,6 +7,8 @@ import { ServiceError } from "../errors.ts";
 import type { DataCost, FeeMarket } from "../relayer/fee-market.ts";
 import type { Fees } from "../relayer/fees.ts";
 import { PAYMENT_GAS, SPONSORED_GAS } from "../relayer/gas.ts";
+import type { Relayer } from "../relayer/index.ts";
+import { SignerError, type SignerErrorCode } from "../signer/index.ts";
 import type { Commitments, Store } from "../store/index.ts";
 
 /**
@@ -19,6 +21,7 @@ export type ObstacleCode =
   | "SERVICE_CLOCK_WRONG"
   | "HEAD_TOO_OLD"
   | "FEES_TOO_HIGH"
+  | SignerErrorCode
   | "RELAYER_BALANCE_LOW"
   | "GAS_BUDGET_EXHAUSTED"
   | "RELAYER_STUCK";
@@ -39,6 +42,8 @@ export interface Outlook {
   readonly fees: Fees | undefined;
   /** What an operation's data costs on the parent chain. */
   readonly data: DataCost;
+  /** Why the relayer's signer does not work; undefined if it works. */
+  readonly signer: SignerErrorCode | undefined;
   /** Wei. */
   readonly balance: bigint;
   /** Wei spent today, including the maximum cost of transactions that are not mined. */
@@ -71,8 +76,8 @@ export function findObstacles(
   outlook: Outlook,
   limits: Limits,
   kind: AdmissionKind = "payment",
-): Readonly<Record<"head" | "fees" | "relayer" | "budget" | "leader", Obstacle | undefined>> {
-  const { fees, headAge, silence, now } = outlook;
+): Readonly<Record<"head" | "fees" | "signer" | "relayer" | "budget" | "leader", Obstacle | undefined>> {
+  const { fees, headAge, silence, signer, now } = outlook;
   const blockSeconds = Math.ceil(limits.blockTimeMs / 1000);
   const obstacle = (found: boolean, code: ObstacleCode, message: string, retryAfter = RETRY_SECONDS) =>
     found ? { code, message, retryAfter } : undefined;
@@ -96,6 +101,11 @@ export function findObstacles(
       "the gas price exceeds the service's limit; try again",
       Math.max(RETRY_SECONDS, blockSeconds),
     ),
+    signer: signer && {
+      code: signer,
+      message: "the service cannot sign transactions at the moment; try again",
+      retryAfter: RETRY_SECONDS,
+    },
     relayer: obstacle(
       outlook.balance < neededBalance(outlook, limits, kind),
       "RELAYER_BALANCE_LOW",
@@ -136,8 +146,20 @@ export interface AdmissionParts {
   readonly store: Pick<Store, "gasToday" | "commitments" | "sinceLastRound">;
   /** The relayer's account. */
   readonly relayer: string;
+  readonly signer: Pick<Relayer, "checkSigner">;
   readonly market: Pick<FeeMarket, "current" | "sampleCost">;
   readonly clock: () => number;
+}
+
+/** Why a signer does not work; undefined if it works. */
+async function faultOf(signer: AdmissionParts["signer"]): Promise<SignerErrorCode | undefined> {
+  try {
+    await signer.checkSigner();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SignerError) return error.code;
+    throw error;
+  }
 }
 
 /** How long an outlook is reused, ms: longer than a burst of requests, shorter than a block. */
@@ -164,7 +186,7 @@ export class Admission {
   /**
    * Admits one more operation if it can be settled. An admitted payment counts as promised from now on.
    * @returns a function that releases the promise if the payment is not queued
-   * @throws ServiceError SERVICE_CLOCK_WRONG, HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
+   * @throws ServiceError SERVICE_CLOCK_WRONG, HEAD_TOO_OLD, FEES_TOO_HIGH, SIGNER_UNAVAILABLE, SIGNER_REFUSED, SIGNER_MISMATCH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
    * CHAIN_UNAVAILABLE
    */
   async admit(kind: AdmissionKind): Promise<() => void> {
@@ -196,7 +218,7 @@ export class Admission {
       return obstacle && { ok: false, code: obstacle.code };
     };
     const [head, fees, relayer, budget] = [need("head"), need("fees"), need("relayer"), need("budget")];
-    return { head, fees, relayer, budget, leader: need("leader") };
+    return { head, fees, signer: need("signer"), relayer, budget, leader: need("leader") };
   }
 
   #look(): View {
@@ -207,11 +229,12 @@ export class Admission {
   }
 
   async #ask(now: number): Promise<Outlook> {
-    const { chain, store, relayer, market } = this.#parts;
+    const { chain, store, relayer, signer, market } = this.#parts;
     const head = await chain.head();
-    const [price, data, balance, gasToday, commitments, silence] = await Promise.all([
+    const [price, data, fault, balance, gasToday, commitments, silence] = await Promise.all([
       market.current(head),
       market.sampleCost(),
+      faultOf(signer),
       chain.balance(relayer, head.number),
       store.gasToday(),
       store.commitments(),
@@ -223,6 +246,7 @@ export class Admission {
     return {
       fees: price,
       data,
+      signer: fault,
       balance,
       gasToday,
       commitments,

@@ -1,6 +1,7 @@
 import { NODE_FAULTS } from "@sotto/chain";
 import { createRegistry, type HttpMetrics, httpMetrics } from "@sotto/server";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { SIGNER_ERRORS } from "../error-definitions.ts";
 import { REASONS } from "../payments/checks.ts";
 import { OWN_REASONS } from "../relayer/final-outcome.ts";
 import type { RelayerCounter, RelayerGauge, RelayerMetrics } from "../relayer/types.ts";
@@ -19,7 +20,15 @@ export const KINDS: readonly OperationKind[] = ["payment", "deposit", "withdrawa
 const TRANSACTIONS: readonly TransactionKind[] = ["settle", "deposit", "withdraw", "append", "cancel"];
 /** Why operations fail most often; the names of the pool's errors follow REVERTED_ in others. */
 const FAILURES = ["EXPIRED", "NULLIFIER_SPENT", "AUTHORIZATION_SPENT", ...OWN_REASONS];
-const ERRORS = [...NODE_FAULTS, "SENDER_UNFUNDED", "ESTIMATE_FAILED", "STORE_UNAVAILABLE", "LEASE_LOST", "UNEXPECTED"];
+const ERRORS = [
+  ...NODE_FAULTS,
+  ...Object.keys(SIGNER_ERRORS),
+  "SENDER_UNFUNDED",
+  "ESTIMATE_FAILED",
+  "STORE_UNAVAILABLE",
+  "LEASE_LOST",
+  "UNEXPECTED",
+];
 
 type Labels = Readonly<Record<string, readonly string[]>>;
 

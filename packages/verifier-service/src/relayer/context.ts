@@ -1,15 +1,14 @@
 import type { Chain, Head } from "@sotto/chain";
 import type { Lease, Store } from "../store/index.ts";
+import type { Account } from "./account.ts";
 import type { FeeMarket } from "./fee-market.ts";
-import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
+import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics } from "./types.ts";
 
 /** Shared by all parts of the relayer. */
 export interface RelayerContext {
   store: Store;
   chain: Chain;
-  signer: RelayerSigner;
-  /** The relayer's address, lower case. */
-  address: string;
+  account: Account;
   pool: PoolDeployment;
   config: RelayerConfig;
   market: FeeMarket;

@@ -1,7 +1,9 @@
 import type { Chain } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
+import type { TransactionSigner } from "../signer/index.ts";
 import type { Store } from "../store/index.ts";
+import { Account } from "./account.ts";
 import { Appender } from "./appender.ts";
 import type { RelayerContext } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -13,7 +15,7 @@ import { OutcomeResolver } from "./outcome-resolver.ts";
 import { type Relayer, RelayerLoop } from "./relayer.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
-import type { PoolDeployment, RelayerConfig, RelayerProver, RelayerSigner } from "./types.ts";
+import type { PoolDeployment, RelayerConfig, RelayerProver } from "./types.ts";
 
 /** The dependencies of a relayer. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
@@ -22,7 +24,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   /** Reads the chain and broadcasts transactions. */
   chain: Chain;
   /** Signs transactions; its account pays the gas. */
-  signer: RelayerSigner;
+  signer: TransactionSigner;
   /** Pool, token and deployment block that the relayer serves. */
   pool: PoolDeployment;
   /** Intervals in ms, and limits of gas, fees and batches. */
@@ -51,7 +53,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const monotonic = options.clock ?? (() => performance.now());
-  const own = { signer, address, pool, config, market };
+  const account = new Account({ address, signer, metrics, log, monotonic });
+  const own = { account, pool, config, market };
   const context: RelayerContext = { store, chain, ...own, metrics, log, clock, monotonic };
   const sender = new Sender(context);
   const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;

@@ -107,7 +107,9 @@ export class Dispatcher {
 
   /** How many more transactions may be sent, appends not counted. Half of all are reserved for payments. */
   async #room(): Promise<{ room: number; roomForOthers: number }> {
-    const { store, config } = this.#context;
+    const { store, config, account } = this.#context;
+    // While the signer is not asked, simulating and estimating would be for nothing.
+    if (account.isPaused) return { room: 0, roomForOthers: 0 };
     const open = await store.outbox.open();
     const underWay = open.filter(({ kind, state }) => kind !== "append" && state === "sent");
     const others = underWay.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
@@ -219,9 +221,9 @@ export class Dispatcher {
    * writes.
    */
   async #estimate(data: string, limit: bigint | undefined, round: Round): Promise<bigint | undefined> {
-    const { chain, address, pool, clock } = this.#context;
+    const { chain, account, pool, clock } = this.#context;
     try {
-      const call = { from: address, to: pool.pool, data, ...gasOf(limit) };
+      const call = { from: account.address, to: pool.pool, data, ...gasOf(limit) };
       const gas = await atHead(chain, round, (node) => node.estimateGas(call));
       this.#failedEstimates = 0;
       const wanted = gas + gas / 4n;
@@ -240,9 +242,9 @@ export class Dispatcher {
     operations: readonly Operation[],
     round: Round,
   ): Promise<{ good: Operation[]; deferred: Deferred[] }> {
-    const { chain, address, pool } = this.#context;
+    const { chain, account, pool } = this.#context;
     try {
-      const call = { from: address, to: pool.pool, data: this.#planOf(operations).data };
+      const call = { from: account.address, to: pool.pool, data: this.#planOf(operations).data };
       const outcomes = decodeOutcomes(await atHead(chain, round, (node) => node.call(call)));
       const good = operations.filter((_, i) => outcomes[i] === "Settled");
       const deferred = operations.flatMap((operation, i) =>
@@ -264,14 +266,14 @@ export class Dispatcher {
 
   /** Simulates deposits and withdrawals in one request. @returns those that would succeed */
   async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
-    const { chain, address, pool } = this.#context;
+    const { chain, account, pool } = this.#context;
     const deferred: Deferred[] = [];
     const calls: { operation: Operation; call: Call }[] = [];
     for (const operation of operations) {
       try {
         const data = singleData(operation);
         const limit = await this.#gasLimit(operation, data);
-        calls.push({ operation, call: { from: address, to: pool.pool, data, ...gasOf(limit) } });
+        calls.push({ operation, call: { from: account.address, to: pool.pool, data, ...gasOf(limit) } });
       } catch (error) {
         if (!(error instanceof CallReverted)) throw error;
         deferred.push(refusal(operation, error.data));

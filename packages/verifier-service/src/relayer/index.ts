@@ -12,6 +12,5 @@ export {
   type RelayerLog,
   type RelayerMetrics,
   type RelayerProver,
-  type RelayerSigner,
   type RelayerStatus,
 } from "./types.ts";

@@ -26,6 +26,8 @@ export interface Relayer {
    * @throws RelayerError UNKNOWN_OPERATION
    */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
+  /** Checks that the account's signer works. @throws SignerError */
+  checkSigner(): Promise<void>;
   /** What the relayer is doing, for readiness checks and metrics. */
   status(): Promise<RelayerStatus>;
 }
@@ -105,12 +107,16 @@ export class RelayerLoop implements Relayer {
     return this.#waiters.waitFor(id, ms, signal);
   }
 
+  checkSigner(): Promise<void> {
+    return this.#context.account.check();
+  }
+
   async status(): Promise<RelayerStatus> {
-    const { store, config, address } = this.#context;
+    const { store, config, account } = this.#context;
     const head = this.#head && { number: this.#head.number, timestamp: this.#head.timestamp };
     return {
       leader: this.#lease !== undefined,
-      address,
+      address: account.address,
       head,
       balance: this.#balance,
       gasToday: await store.gasToday(),
@@ -228,7 +234,7 @@ export class RelayerLoop implements Relayer {
   }
 
   async #measure(): Promise<void> {
-    const { chain, address, metrics, clock, store } = this.#context;
+    const { chain, account, metrics, clock, store } = this.#context;
     metrics.gauge("relayer_head_block", this.#head?.number ?? 0);
     metrics.gauge("relayer_head_timestamp_seconds", this.#head?.timestamp ?? 0);
     const { queued, broadcast } = await store.operations.counts();
@@ -236,7 +242,7 @@ export class RelayerLoop implements Relayer {
     metrics.gauge("relayer_broadcast", broadcast);
     if (clock() - this.#balanceAt < BALANCE_EVERY_MS) return;
     this.#balanceAt = clock();
-    this.#balance = await chain.balance(address);
+    this.#balance = await chain.balance(account.address);
     metrics.gauge("relayer_balance_wei", Number(this.#balance));
     metrics.gauge("relayer_gas_today_wei", Number(await store.gasToday()));
   }

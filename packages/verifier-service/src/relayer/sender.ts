@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { quoted } from "@sotto/protocol";
 import { keccak256 } from "ethers";
+import { SignerError, type SignerErrorCode } from "../signer/index.ts";
 import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
 import { atHead } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
@@ -15,7 +16,7 @@ export interface Plan {
   operationIds: readonly string[];
 }
 
-export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED";
+export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED" | SignerErrorCode;
 
 /** Gas of a transfer to an account without code, where gas pays for execution only. */
 const TRANSFER_GAS = 21_000n;
@@ -37,19 +38,20 @@ export class Sender {
 
   /** Sends a new transaction with the lowest free nonce, so that gaps are filled first. */
   async send(plan: Plan, round: Round): Promise<SendResult> {
-    const { market, store, config, address, metrics, clock, log } = this.#context;
+    const { market, store, config, account, metrics, clock, log } = this.#context;
     const fees = await market.current(round.head);
     if (fees === undefined) return "FEES_TOO_HIGH";
     const day = dayOf(clock());
     const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
     const nonce = await this.nextNonce(round);
     const attempt = await this.#sign(plan, nonce, fees);
+    if (typeof attempt === "string") return attempt;
     const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
     if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
     const { operationIds, ...rest } = plan;
     const id = randomUUID();
     const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
-      outbox.record({ ...rest, id, sender: address, nonce, day }, attempt, operationIds),
+      outbox.record({ ...rest, id, sender: account.address, nonce, day }, attempt, operationIds),
     );
     if (exceeded !== undefined) return "QUOTA_EXCEEDED";
     metrics.count("relayer_transactions_total", 1, { kind: plan.kind });
@@ -78,7 +80,7 @@ export class Sender {
 
   /**
    * Replaces a transaction that is not mined by one with the same nonce and higher fees, which does the same or nothing.
-   * @returns false if that exceeds the fee cap or the rest of the day's budget
+   * @returns false if that exceeds the fee cap or the rest of the day's budget, or if the signer does not sign it
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
     const { market, config, store, metrics, log } = this.#context;
@@ -89,6 +91,7 @@ export class Sender {
     if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
     const nothing = cancel ? await this.#nothing() : undefined;
     const attempt = await this.#sign(nothing ?? old, old.nonce, fees);
+    if (typeof attempt === "string") return false;
     await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, nothing));
     for (const { hash } of old.attempts) this.#underpriced.delete(hash);
     metrics.count("relayer_replacements_total", 1, { kind: cancel ? "cancel" : old.kind });
@@ -107,34 +110,45 @@ export class Sender {
 
   /** A transaction that only consumes a nonce. */
   async #nothing(): Promise<Plan> {
-    const { address, market } = this.#context;
+    const { account, market } = this.#context;
+    const { address } = account;
     const gasLimit = TRANSFER_GAS + (await market.dataGas(address, "0x"));
     return { kind: "cancel", to: address, data: "0x", gasLimit, operationIds: [] };
   }
 
   /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */
   async nextNonce(round: Round): Promise<number> {
-    const { chain, store, address } = this.#context;
+    const { chain, store, account } = this.#context;
+    const { address } = account;
     let nonce = await atHead(chain, round, (node) => node.transactionCount(address));
     const used = await store.outbox.nonces(address, nonce);
     while (used.has(nonce)) nonce += 1;
     return nonce;
   }
 
-  async #sign(plan: Pick<Plan, "to" | "data" | "gasLimit">, nonce: number, fees: Fees): Promise<Required<NewAttempt>> {
-    const { signer, pool, market } = this.#context;
-    const raw = await signer.signTransaction({
-      type: 2,
-      chainId: pool.chainId,
-      nonce,
-      to: plan.to,
-      data: plan.data,
-      value: 0n,
-      gasLimit: plan.gasLimit,
-      maxFeePerGas: fees.maxFee,
-      maxPriorityFeePerGas: fees.maxPriority,
-    });
-    return { hash: keccak256(raw), raw, ...fees, dataFee: await market.dataFee(raw) };
+  /** @returns the signed transaction, or the code of the signer's failure: it is asked again later, and nothing is lost */
+  async #sign(
+    { to, data, gasLimit }: Pick<Plan, "to" | "data" | "gasLimit">,
+    nonce: number,
+    { maxFee: maxFeePerGas, maxPriority: maxPriorityFeePerGas }: Fees,
+  ): Promise<Required<NewAttempt> | SignerErrorCode> {
+    const { account, pool, market } = this.#context;
+    const fees = { maxFeePerGas, maxPriorityFeePerGas };
+    const transaction = { type: 2, chainId: pool.chainId, nonce, to, data, value: 0n, gasLimit, ...fees } as const;
+    let raw: string;
+    try {
+      raw = await account.sign(transaction);
+    } catch (error) {
+      if (error instanceof SignerError) return error.code;
+      throw error;
+    }
+    return {
+      hash: keccak256(raw),
+      raw,
+      maxFee: maxFeePerGas,
+      maxPriority: maxPriorityFeePerGas,
+      dataFee: await market.dataFee(raw),
+    };
   }
 }
 

@@ -19,10 +19,10 @@ export class Tracker {
 
   /** @param operations all broadcast operations */
   async track(round: Round, operations: readonly Operation[]): Promise<void> {
-    const { chain, store, address } = this.#context;
+    const { chain, store, account } = this.#context;
     const open = await store.outbox.open();
     // Only a nonce below the account's count can be in a block.
-    const count = open.length === 0 ? 0 : await atHead(chain, round, (node) => node.transactionCount(address));
+    const count = open.length === 0 ? 0 : await atHead(chain, round, (node) => node.transactionCount(account.address));
     const asked = open.filter(({ nonce }) => nonce < count).flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
     const receipts = await receiptsOf(chain, asked, round);
     const isLost = this.#lostNonces(count, round);
@@ -121,23 +121,23 @@ export class Tracker {
    * @param count how many transactions of the account are mined, as of the newest block
    */
   #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {
-    const { chain, address } = this.#context;
+    const { chain, account } = this.#context;
     const at = Math.min(confirmedNumber, head.number);
     let confirmed: Promise<number> | undefined;
     return async (nonce) => {
       if (count <= nonce || at < 0) return false;
-      confirmed ??= chain.transactionCount(address, at);
+      confirmed ??= chain.transactionCount(account.address, at);
       return (await confirmed) > nonce;
     };
   }
 
   /** Whether to replace it by a cancellation, because it can no longer succeed. */
   async #isPointless(transaction: OutboxTransaction, carried: readonly Operation[], round: Round): Promise<boolean> {
-    const { chain, address } = this.#context;
+    const { chain, account } = this.#context;
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      const call = { from: address, to: transaction.to, data: transaction.data };
+      const call = { from: account.address, to: transaction.to, data: transaction.data };
       await atHead(chain, round, (node) => node.call(call));
       return false;
     } catch (error) {

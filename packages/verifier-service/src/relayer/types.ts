@@ -1,6 +1,5 @@
 import type { AppendProver } from "@sotto/chain";
 import type { Prover } from "@sotto/prover";
-import type { TransactionRequest } from "ethers";
 import type { OperationKind } from "../store/index.ts";
 
 /** The outcome of a payment, deposit or withdrawal, as its client sees it. */
@@ -23,12 +22,6 @@ export interface PoolDeployment {
   token: string;
   /** Block after which the pool's events begin. */
   deploymentBlock: number;
-}
-
-/** Signs with the relayer's key; for example an ethers Wallet. */
-export interface RelayerSigner {
-  readonly address: string;
-  signTransaction(transaction: TransactionRequest): Promise<string>;
 }
 
 /**

@@ -115,6 +115,71 @@ describe("configuration", () => {
     expect(missing.message).to.include("SOTTO_RELAYER_KEY_FILE");
   });
 
+  describe("a remote signer", () => {
+    const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
+    const SECRET = "a secret of 32 characters or more";
+    const URL = "https://relayer:canary@signer.example:9000/path";
+    const remote = { ...rest, SOTTO_SIGNER_URL: URL, SOTTO_SIGNER_ACCOUNTS: POOL, SOTTO_CLIENT_SECRET: SECRET };
+    const fixture = (name: string) => join(import.meta.dirname, "..", "signer", "fixtures", name);
+    const files = {
+      SOTTO_SIGNER_CA_FILE: fixture("ca.pem"),
+      SOTTO_SIGNER_CERTIFICATE_FILE: fixture("client.pem"),
+      SOTTO_SIGNER_KEY_FILE: fixture("client-key.pem"),
+    };
+
+    it("replaces the key", () => {
+      const config = readConfig({ ...remote, ...files });
+      expect(config).to.include({
+        relayerKey: undefined,
+        signerUrl: URL,
+        signerTimeoutMs: 5_000,
+        clientSecret: SECRET,
+      });
+      expect(config.signerAccounts).to.deep.equal([POOL]);
+      for (const pem of [config.signerCa, config.signerCertificate, config.signerCertificateKey])
+        expect(pem).to.match(/^-----BEGIN [\s\S]*-----END /);
+      const folder = temporaryFolder("config");
+      writeFileSync(join(folder, "url"), `${URL}\n`);
+      const { SOTTO_SIGNER_URL: __, ...others } = remote;
+      expect(readConfig({ ...others, SOTTO_SIGNER_URL_FILE: join(folder, "url") }).signerUrl).to.equal(URL);
+    });
+
+    it("needs the account's address, and a secret for quotas that the key is otherwise", () => {
+      for (const name of ["SOTTO_SIGNER_URL", "SOTTO_SIGNER_ACCOUNTS", "SOTTO_CLIENT_SECRET"])
+        expect(failure({ ...remote, [name]: "" }).message).to.include(`${name} is missing`);
+      expect(readConfig(LEAST).clientSecret).to.equal(KEY);
+      expect(readConfig({ ...LEAST, SOTTO_CLIENT_SECRET: SECRET }).clientSecret).to.equal(SECRET);
+    });
+
+    it("is refused with two accounts, a public one, half of the files, or files for http; the URL is never shown", () => {
+      const hardhat = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+      for (const [change, message] of [
+        [{ SOTTO_SIGNER_ACCOUNTS: `${POOL},0x${"33".repeat(20)}` }, "must name one account"],
+        [{ SOTTO_RELAYER_KEY: KEY }, "must name one account"],
+        [{ SOTTO_SIGNER_ACCOUNTS: hardhat }, "SOTTO_SIGNER_ACCOUNTS is a public account"],
+        [{ SOTTO_SIGNER_ACCOUNTS: "0x12" }, "SOTTO_SIGNER_ACCOUNTS must be an address"],
+        [{ SOTTO_SIGNER_URL: URL.replace("https", "ws") }, "SOTTO_SIGNER_URL must be an http or https URL"],
+        [{ SOTTO_SIGNER_URL: URL.replace("https", "http"), ...files }, "SOTTO_SIGNER_URL must be an https URL"],
+        [{ ...files, SOTTO_SIGNER_KEY_FILE: "" }, "need each other"],
+        [{ ...files, SOTTO_SIGNER_CA_FILE: "/nowhere" }, "SOTTO_SIGNER_CA_FILE names a file that cannot be read"],
+        [{ ...files, SOTTO_SIGNER_CA_FILE: fixture("../remote.test.ts") }, "SOTTO_SIGNER_CA_FILE must name a PEM file"],
+        [{ SOTTO_SIGNER_TIMEOUT_MS: "99" }, "SOTTO_SIGNER_TIMEOUT_MS must be an integer"],
+        [{ SOTTO_CLIENT_SECRET: "canary" }, "SOTTO_CLIENT_SECRET must be 32 to 512 characters"],
+      ] as const) {
+        const { code, message: said } = failure({ ...remote, ...change });
+        expect(code, message).to.equal("INVALID_CONFIG");
+        expect(said).to.include(message).and.not.include("canary");
+      }
+      const local = { ...remote, SOTTO_CHAIN_ID: "31337", SOTTO_SIGNER_ACCOUNTS: hardhat };
+      expect(readConfig(local).signerAccounts).to.deep.equal([hardhat]);
+    });
+
+    it("is not replaced by a key for development", () => {
+      const local = { SOTTO_CHAIN_ID: "31337", SOTTO_SIGNER_URL_FILE: "/run/secrets/signer" };
+      expect(withDevelopmentDefaults(local)).to.deep.equal(local);
+    });
+  });
+
   it("rejects confirmations that take longer than a minute", () => {
     const slow = { ...LEAST, SOTTO_CONFIRMATIONS: "6", SOTTO_BLOCK_TIME_MS: "12000" };
     expect(failure(slow).code).to.equal("CONFIRMATIONS_TOO_SLOW");

@@ -88,6 +88,9 @@ describe("HTTP statuses of errors", () => {
       SERVICE_CLOCK_WRONG: 503,
       SETTLEMENT_UNKNOWN: 503,
       SHUTTING_DOWN: 503,
+      SIGNER_MISMATCH: 503,
+      SIGNER_REFUSED: 503,
+      SIGNER_UNAVAILABLE: 503,
       STORE_UNAVAILABLE: 503,
     });
   });

@@ -1,8 +1,9 @@
 import { ChainError } from "@sotto/chain";
-import { rejection } from "@sotto/test-kit/rejection";
+import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
 import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/operations/admission.ts";
 import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
+import { SignerError } from "../../src/signer/index.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -15,6 +16,7 @@ const good: Outlook = {
   headAge: 12_000,
   fees,
   data: { gas: 0n, fee: 0n },
+  signer: undefined,
   balance: ETHER,
   gasToday: 0n,
   silence: 1_000,
@@ -42,6 +44,11 @@ describe("obstacles to settlement", () => {
 
   it("include a base fee above the cap", () => {
     expect(codes({ fees: undefined })).to.deep.equal(["FEES_TOO_HIGH"]);
+  });
+
+  it("include a signer that does not work", () => {
+    for (const signer of ["SIGNER_UNAVAILABLE", "SIGNER_REFUSED", "SIGNER_MISMATCH"] as const)
+      expect(codes({ signer })).to.deep.equal([signer]);
   });
 
   it("include a balance that does not cover all promised transactions and one more", () => {
@@ -91,10 +98,16 @@ describe("admission", () => {
   let asked: number;
   let outlook: { balance: bigint; gasToday: bigint; silence: number | undefined; payments: number; baseFee: bigint };
   let broken: Error | undefined;
+  let signer: Error | undefined;
   const open = () =>
     new Admission({
       config: limits,
       relayer: "0x01",
+      signer: {
+        async checkSigner() {
+          if (signer !== undefined) throw signer;
+        },
+      },
       clock: () => now,
       chain: {
         async head() {
@@ -112,8 +125,26 @@ describe("admission", () => {
       market: { current: async () => fees, sampleCost: async () => good.data },
     });
   beforeEach(() => {
-    [now, asked, broken] = [NOW, 0, undefined];
+    [now, asked, broken, signer] = [NOW, 0, undefined, undefined];
     outlook = { balance: ETHER, gasToday: 0n, silence: 0, payments: 0, baseFee: GWEI };
+  });
+
+  it("rejects while the signer does not work, and in readiness names only the signer", async () => {
+    const admission = open();
+    signer = new SignerError("SIGNER_UNAVAILABLE", "the signer kms.example does not respond");
+    const error: Error & { details?: unknown } = await rejection(admission.admit("payment"));
+    expect(error).to.include({ code: "SIGNER_UNAVAILABLE" });
+    expect(error.message).to.not.include("kms.example");
+    expect(error.details).to.deep.equal({ retryAfter: 30 });
+    const needs = Object.entries(admission.needs()).map(async ([name, need]) => [name, await need()]);
+    const failed = (await Promise.all(needs)).filter(([, check]) => check !== undefined);
+    expect(Object.fromEntries(failed)).to.deep.equal({ signer: { ok: false, code: "SIGNER_UNAVAILABLE" } });
+    signer = undefined;
+    now += 2_000;
+    await admission.admit("payment");
+    signer = new TypeError("a fault of the program");
+    now += 2_000;
+    expect(await anyRejection(admission.admit("payment"))).to.equal(signer);
   });
 
   it("rejects with the obstacle's code and the time to retry", async () => {

@@ -44,7 +44,7 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
     const context = {
       store,
       chain,
-      address: POOL,
+      account: { address: POOL, isPaused: false },
       pool: { pool: POOL },
       config: LOCAL_RELAYER_CONFIG,
       clock: () => now,

@@ -70,7 +70,7 @@ describe("the relayer's rounds", () => {
       config: { ...LOCAL_RELAYER_CONFIG, leaseTtl: TTL, pollInterval: 5 },
       clock: () => now,
       monotonic: () => now,
-      address: "0x",
+      account: { address: "0x" },
       chain: { balance: async () => 5n, block: async () => HEAD },
       log: createLog("silent"),
     };

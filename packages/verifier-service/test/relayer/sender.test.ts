@@ -4,6 +4,7 @@ import type { RelayerContext, Round } from "../../src/relayer/context.ts";
 import { FeeMarket } from "../../src/relayer/fee-market.ts";
 import { Sender } from "../../src/relayer/sender.ts";
 import { DEFAULT_RELAYER_CONFIG } from "../../src/relayer/types.ts";
+import type { UnsignedTransaction } from "../../src/signer/index.ts";
 import type { OutboxTransaction } from "../../src/store/index.ts";
 
 const GWEI = 1_000_000_000n;
@@ -48,8 +49,10 @@ describe("the daily gas budget", () => {
     log: { info: () => {}, warn: () => {} },
     metrics: { count: () => {} },
     market,
-    signer,
-    address: signer.address,
+    account: {
+      address: signer.address,
+      sign: (transaction: UnsignedTransaction) => signer.signTransaction(transaction),
+    },
     config,
     clock: Date.now,
     pool: { chainId: 8453n },

@@ -21,6 +21,11 @@ const CHECKS: Readonly<Record<string, { title: string; ok: string; bad: string }
     ok: "It is within the service's limit.",
     bad: "It is above the service's limit: settlement waits until gas is cheaper.",
   },
+  signer: {
+    title: "Signer",
+    ok: "It signs the relayer's transactions.",
+    bad: "It does not sign: queued payments wait.",
+  },
   relayer: {
     title: "Relayer's balance",
     ok: "It is enough for gas.",

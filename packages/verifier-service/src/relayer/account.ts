@@ -1,0 +1,93 @@
+import {
+  SignerError,
+  type SignerErrorCode,
+  type TransactionSigner,
+  type UnsignedTransaction,
+} from "../signer/index.ts";
+import type { RelayerLog, RelayerMetrics } from "./types.ts";
+
+/** Pause after a signer failed, ms, doubled each time: a round waits for the signer, and one that hangs takes its whole timeout. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 10_000;
+
+interface Failure {
+  readonly error: SignerError;
+  /** What the signer was asked to sign. */
+  readonly transaction: UnsignedTransaction;
+  /** Consecutive failures. */
+  readonly times: number;
+  /** End of the pause. */
+  readonly until: number;
+}
+
+export interface AccountOptions {
+  /** Lower case. */
+  readonly address: string;
+  readonly signer: TransactionSigner;
+  readonly metrics: RelayerMetrics;
+  readonly log: RelayerLog;
+  /** Measures durations, ms. */
+  readonly monotonic: () => number;
+}
+
+/** An account of the relayer, and whether its signer works. */
+export class Account {
+  readonly address: string;
+  readonly #options: AccountOptions;
+  /** The signer's last failure, if it has not signed since. */
+  #failure: Failure | undefined;
+
+  constructor(options: AccountOptions) {
+    this.address = options.address;
+    this.#options = options;
+  }
+
+  /** Why the signer did not sign the last transaction; undefined if it did. */
+  get fault(): SignerErrorCode | undefined {
+    return this.#failure?.error.code;
+  }
+
+  /** Whether the signer failed so recently that it is not asked again. */
+  get isPaused(): boolean {
+    return this.#failure !== undefined && this.#options.monotonic() < this.#failure.until;
+  }
+
+  /**
+   * Signs a transaction; during a pause, fails as before without asking the signer.
+   * @throws SignerError
+   */
+  async sign(transaction: UnsignedTransaction): Promise<string> {
+    if (this.#failure !== undefined && this.isPaused) throw this.#failure.error;
+    try {
+      const raw = await this.#options.signer.signTransaction(transaction);
+      if (this.#failure !== undefined) this.#options.log.info({ account: this.address }, "the signer works again");
+      this.#failure = undefined;
+      return raw;
+    } catch (error) {
+      if (error instanceof SignerError) this.#failed(error, transaction);
+      throw error;
+    }
+  }
+
+  /**
+   * Checks that the signer works. After a failure, only a signature shows that: what it failed to sign is signed again, and the
+   * result is dropped. Otherwise a service that admits no payments because of the failure would never sign again.
+   * @throws SignerError
+   */
+  async check(): Promise<void> {
+    if (this.#failure === undefined) await this.#options.signer.check?.();
+    else await this.sign(this.#failure.transaction);
+  }
+
+  #failed(error: SignerError, transaction: UnsignedTransaction): void {
+    const { metrics, log, monotonic } = this.#options;
+    const times = (this.#failure?.times ?? 0) + 1;
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1));
+    this.#failure = { error, transaction, times, until: monotonic() + pause };
+    metrics.count("relayer_errors_total", 1, { code: error.code });
+    log.error(
+      { account: this.address, code: error.code, err: error },
+      "the signer did not sign; it is asked again later",
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { rejection } from "@sotto/test-kit/rejection";
+import { expect } from "chai";
+import { Account } from "../../src/relayer/account.ts";
+import { SignerError, type UnsignedTransaction } from "../../src/signer/index.ts";
+
+const ADDRESS = `0x${"11".repeat(20)}`;
+const transaction = (nonce: number): UnsignedTransaction => ({
+  type: 2,
+  chainId: 31337n,
+  nonce,
+  to: ADDRESS,
+  data: "0x",
+  value: 0n,
+  gasLimit: 21_000n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
+});
+
+describe("an account whose signer fails", () => {
+  let now: number;
+  let failure: Error | undefined;
+  let nonces: number[];
+  let checks: number;
+  let counted: string[];
+  let account: Account;
+  beforeEach(() => {
+    [now, failure, nonces, checks, counted] = [0, undefined, [], 0, []];
+    account = new Account({
+      address: ADDRESS,
+      signer: {
+        address: ADDRESS,
+        async signTransaction({ nonce }) {
+          nonces.push(nonce);
+          if (failure !== undefined) throw failure;
+          return "0x01";
+        },
+        async check() {
+          checks += 1;
+        },
+      },
+      metrics: {
+        count: (name, _, labels) => void counted.push(`${name} ${labels?.["code"]}`),
+        gauge() {},
+        leads() {},
+        settledAfter() {},
+      },
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      monotonic: () => now,
+    });
+  });
+  const fails = async (code: string, attempt: Promise<unknown>) =>
+    expect((await rejection(attempt)).code).to.equal(code);
+
+  it("pauses, longer after each failure and at most 10 s, without asking the signer", async () => {
+    failure = new SignerError("SIGNER_UNAVAILABLE", "the signer does not respond");
+    for (const pause of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+      const asked = nonces.length;
+      await fails("SIGNER_UNAVAILABLE", account.sign(transaction(1)));
+      expect(nonces.length).to.equal(asked + 1);
+      now += pause - 1;
+      expect(account.isPaused, `before ${pause} ms`).to.equal(true);
+      await fails("SIGNER_UNAVAILABLE", account.sign(transaction(1)));
+      await fails("SIGNER_UNAVAILABLE", account.check());
+      expect(nonces.length).to.equal(asked + 1);
+      now += 1;
+      expect(account.isPaused, `after ${pause} ms`).to.equal(false);
+    }
+    expect(counted).to.deep.equal(Array.from({ length: 6 }, () => "relayer_errors_total SIGNER_UNAVAILABLE"));
+  });
+
+  it("works again once the check lets it sign what it failed to sign", async () => {
+    await account.check();
+    expect([checks, nonces]).to.deep.equal([1, []]);
+    failure = new SignerError("SIGNER_MISMATCH", "the signer returned another nonce");
+    await fails("SIGNER_MISMATCH", account.sign(transaction(7)));
+    expect(account.fault).to.equal("SIGNER_MISMATCH");
+    now += 1_000;
+    await fails("SIGNER_MISMATCH", account.check());
+    failure = undefined;
+    now += 2_000;
+    await account.check();
+    expect([checks, nonces]).to.deep.equal([1, [7, 7, 7]]);
+    expect(account.fault).to.equal(undefined);
+    // The pauses begin anew.
+    failure = new SignerError("SIGNER_REFUSED", "the signer has no key");
+    await fails("SIGNER_REFUSED", account.sign(transaction(8)));
+    now += 1_000;
+    expect(account.isPaused).to.equal(false);
+  });
+
+  it("does not pause after other errors", async () => {
+    failure = Object.assign(new TypeError("a fault of the program"), { code: "NO_CODE_OF_A_SIGNER" });
+    await fails("NO_CODE_OF_A_SIGNER", account.sign(transaction(1)));
+    expect([account.isPaused, account.fault, counted]).to.deep.equal([false, undefined, []]);
+  });
+});
