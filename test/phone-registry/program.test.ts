@@ -1,9 +1,11 @@
 // The registry as a program: start, key rotation and erasure while it serves, and kills at any moment.
 
 import type { ChildProcess } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
+import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { sentCodes } from "@sotto/test-world/phone";
@@ -63,6 +65,39 @@ describe("the phone registry as a program", function () {
     const proof = { phoneNumber: phone, walletAddress: signer.address, code: codeFor(signer) };
     expect((await post(`${url}/phone/verify`, proof)).body["verified"]).to.equal(true);
   }
+
+  it("reads its settings again on SIGHUP, and keeps those in use if one is wrong", async () => {
+    const file = join(folder, "registry.env");
+    const all = settings;
+    const write = (changes: Record<string, string>) =>
+      writeFileSync(
+        file,
+        Object.entries({ ...all, ...changes })
+          .map(([name, value]) => `${name}=${value}\n`)
+          .join(""),
+      );
+    write({});
+    settings = { SOTTO_SETTINGS_FILE: file };
+    const registry = await start();
+    settings = all;
+    const reload = async (changes: Record<string, string>, expected: string) => {
+      write(changes);
+      registry.child.kill("SIGHUP");
+      await eventually(async () => registry.said.join("").includes(expected));
+    };
+    const [signer, phone] = [account(), newNumber()];
+    const link = async () =>
+      (await post(`${registry.url}/phone/link`, await linkBody(signedFor(), signer, phone))).status;
+    expect(await link()).to.equal(200);
+    await reload({ SOTTO_PHONE_CODES_WALLET: "1/600", SOTTO_PHONE_LINKED_PERCENT: "91" }, "INVALID_CONFIG");
+    expect(await link()).to.equal(200);
+    await reload({ SOTTO_PHONE_CODES_WALLET: "1/600" }, '"changed":["SOTTO_PHONE_CODES_WALLET"]');
+    // Without a limit, nothing was counted before.
+    expect([await link(), await link()]).to.deep.equal([200, 429]);
+    await reload({ SOTTO_RPC_URLS: "http://127.0.0.1:1" }, "NODE_UNREACHABLE");
+    await reload({ SOTTO_PHONE_UNVERIFIED: "hide" }, '"settings":["SOTTO_PHONE_UNVERIFIED"]');
+    expect(await link()).to.equal(200);
+  });
 
   it("prints its address and what to sign, serves, and stops on SIGTERM", async () => {
     const registry = await start();

@@ -1,5 +1,5 @@
 import type { AbiCodec, ContractRead } from "./contract.ts";
-import type { CallReverted } from "./errors.ts";
+import { type CallReverted, ChainError } from "./errors.ts";
 import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
 import type { RpcEndpoint } from "./rpc/endpoint.ts";
@@ -36,6 +36,16 @@ export class Chain implements ChainSource {
   /** The nodes in the configured order: how often each was asked and at fault, and which of them is used now. */
   get nodes(): readonly NodeStatus[] {
     return this.#nodes.status;
+  }
+
+  /**
+   * Uses these nodes from the next request on, in order of preference; requests that run end with the node that they have.
+   * @param timeoutMs timeout of one request, ms
+   * @throws ChainError INVALID_OPTION; then nothing has changed
+   */
+  useNodes(urls: readonly string[], timeoutMs: number): void {
+    this.#nodes.replace(urls, timeoutMs);
+    this.#comparedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** The configured chain id, once a node has confirmed it. @throws ChainError WRONG_CHAIN */
@@ -246,6 +256,19 @@ function soonFulfilled<K, T>(promises: ReadonlyMap<K, Promise<T>>): Promise<Map<
     });
     void Promise.allSettled(waiting).then(end);
   });
+}
+
+/**
+ * Checks nodes before they are used: one that does not respond may be down for a while, but none may be on another chain.
+ * @throws ChainError WRONG_CHAIN if any node is on another chain, the fault of a node if none responds, INVALID_OPTION
+ */
+export async function assertNodes(options: ChainOptions): Promise<void> {
+  const nodes = options.urls.map((url) => new Chain({ ...options, urls: [url], log: undefined }));
+  const results = await Promise.allSettled(nodes.map((node) => node.chainId()));
+  const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+  const wrong = faults.find((fault) => fault instanceof ChainError && fault.code === "WRONG_CHAIN");
+  if (wrong !== undefined) throw wrong;
+  if (faults.length === nodes.length && faults.length > 0) throw faults[0];
 }
 
 /**

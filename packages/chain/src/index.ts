@@ -1,5 +1,5 @@
 export { abortable } from "./abortable.ts";
-export { type Chain, connectChain } from "./chain.ts";
+export { assertNodes, type Chain, connectChain } from "./chain.ts";
 export { type ClockReference, chainTime, clockLead, MAX_CLOCK_LEAD_SECONDS } from "./clock.ts";
 export { type AbiCodec, type ContractRead, readContract } from "./contract.ts";
 export { delay, unlessAborted } from "./delay.ts";

@@ -1,6 +1,6 @@
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
+import { assertNodes, type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
 
 /** A timeout that no machine reaches: requests time out only in tests that set a shorter one. */
@@ -158,6 +158,51 @@ describe("a chain with several nodes", () => {
     // The first question for the newest block compares the nodes.
     await head![2](chain);
     expect(second.asked).to.deep.equal(["eth_chainId"]);
+  });
+
+  it("uses other nodes from the next request on, and keeps what it knows of those that stay", async () => {
+    const third = await TestNode.start({ eth_getBalance: "0x7" });
+    nodes.push(third);
+    first.answers["eth_getBalance"] = GONE;
+    second.answers["eth_getBalance"] = "0x5";
+    const chain = reader([first, second]);
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+    second.answers["eth_getCode"] = HANG;
+    const asked = new Promise<void>((resolve) => {
+      second.onQuestion = (method) => {
+        if (method === "eth_getCode") resolve();
+      };
+    });
+    first.answers["eth_getCode"] = "0x01";
+    third.answers["eth_getCode"] = "0x03";
+    const running = chain.code(ADDRESS);
+    await asked;
+    chain.useNodes([first.url, third.url], TIMEOUT);
+    // The first node was at fault before, so it still comes last.
+    expect(await chain.balance(ADDRESS)).to.equal(7n);
+    expect(chain.nodes.map(({ host, requests, paused }) => [host, requests > 0, paused])).to.deep.equal([
+      [first.name, true, true],
+      [third.name, true, false],
+    ]);
+    // The running request still fails over to the nodes that it began with.
+    await second.stop();
+    expect(await running).to.equal("0x01");
+    expect(() => chain.useNodes([third.url, "ftp://node"], TIMEOUT)).to.throw("http or https");
+    expect(() => chain.useNodes([], TIMEOUT)).to.throw("at least one node");
+    expect(chain.nodes).to.have.length(2);
+  });
+
+  it("asserts before it uses other nodes that none is on another chain and one responds", async () => {
+    const check = (members: readonly TestNode[]) =>
+      assertNodes({ urls: members.map(({ url }) => url), chainId: 31337n, timeoutMs: TIMEOUT });
+    await check([first, second]);
+    first.answers["eth_chainId"] = GONE;
+    await check([first, second]);
+    expect((await rejection(check([first]))).code).to.equal("NODE_UNREACHABLE");
+    second.answers["eth_chainId"] = "0x1";
+    expect((await rejection(check([first, second]))).code).to.equal("WRONG_CHAIN");
+    first.answers["eth_chainId"] = "0x7a69";
+    expect((await rejection(check([first, second]))).code).to.equal("WRONG_CHAIN");
   });
 
   it("uses only nodes of the requested chain", async () => {

@@ -47,11 +47,11 @@ export const phoneExtension: ServiceExtension<typeof SETTINGS> = {
     });
   },
   async open({ settings, place, nodes, log, clock, metrics, address }) {
-    if (settings.phoneRegistry === "off") return {};
+    if (settings.phoneRegistry === "off") return { reload: () => () => {} };
     const config = phoneConfig(settings, place);
     const chain = openSignatureChain({ ...nodes, chainId: config.chainId, log, clock });
     const service = await address();
-    const { registry, routes, close } = await openPhone({
+    const { registry, routes, configure, close } = await openPhone({
       config,
       service,
       call: chainCall(chain),
@@ -59,7 +59,18 @@ export const phoneExtension: ServiceExtension<typeof SETTINGS> = {
       metrics,
       clock,
     });
-    return { routes, ready: async () => void (await registry.ping()), close };
+    return {
+      routes,
+      ready: async () => void (await registry.ping()),
+      reload(next) {
+        const config = phoneConfig(next.settings, place);
+        return () => {
+          configure(config);
+          chain.useNodes(next.nodes.urls, next.nodes.timeoutMs);
+        };
+      },
+      close,
+    };
   },
 };
 

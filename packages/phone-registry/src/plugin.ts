@@ -43,6 +43,8 @@ export interface Phone {
   readonly registry: PhoneRegistry;
   /** Registers the routes below the app's prefix. */
   routes(app: App): void;
+  /** Uses the limits of a configuration that was checked, from the next request on. */
+  configure(config: Pick<PhoneConfig, "limits" | "contractChecks">): void;
   /** Stops the timers and closes the database. */
   close(): Promise<void>;
 }
@@ -81,6 +83,10 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
   return {
     registry,
     routes: (app) => phoneRoutes(app, { registry, assertLookup, domain, unverified, defaultCountry, countries }),
+    configure(next) {
+      registry.configure(next.limits);
+      contracts.configure(next.contractChecks);
+    },
     async close() {
       clearInterval(sweeping);
       await registry.close();

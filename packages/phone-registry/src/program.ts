@@ -9,6 +9,7 @@ import {
   runProgramCommand,
   ServerError,
   withDeployment,
+  withSettingsFile,
 } from "@sotto/server";
 import { withDevelopmentDefaults } from "./config/development.ts";
 import { keysFor } from "./config/development-keys.ts";
@@ -33,15 +34,16 @@ const deploymentSettings = ({ chainId, pool }: DeploymentManifest) => ({
   SOTTO_CHAIN_ID: String(chainId),
   SOTTO_POOL: pool,
 });
-const config = () => readRegistryConfig(withDevelopmentDefaults(withDeployment(process.env, deploymentSettings)));
+const config = () =>
+  readRegistryConfig(withDevelopmentDefaults(withDeployment(withSettingsFile(process.env), deploymentSettings)));
 
 const serve = () =>
   runProgram(async () => {
     const settings = config();
     const log = createLog(settings.logLevel);
-    const { url, service, close } = await startRegistry(settings, log);
+    const { url, service, close, reload } = await startRegistry(settings, log);
     const says = `sotto phone registry at ${url}: chain ${settings.chainId}, pool ${settings.pool}, wallets sign ${service}; press Ctrl-C to stop`;
-    return { says, log, shutdownMs: settings.shutdownMs, close };
+    return { says, log, shutdownMs: settings.shutdownMs, close, reload: () => reload(config) };
   });
 
 const refuse = async (): Promise<never> => {

@@ -1,4 +1,5 @@
 // Runs the registry as its own server.
+import { assertNodes } from "@sotto/chain";
 import {
   addressOf,
   CheckResult,
@@ -10,13 +11,18 @@ import {
   healthRoutes,
   httpMetrics,
   listen,
+  liveValues,
   operationRoutes,
+  type PreparedReload,
+  Reloads,
   readinessMetrics,
   SERVER_ERRORS,
   type ServiceLog,
   serveMetrics,
+  settingChanges,
 } from "@sotto/server";
 import type { RegistryConfig } from "./config/registry-config.ts";
+import { REGISTRY_SETTINGS } from "./config/settings.ts";
 import { PHONE_ROUTE_ERRORS } from "./error-definitions.ts";
 import { registryOpenApi } from "./http/openapi.ts";
 import { openPhone, translatePhoneError } from "./plugin.ts";
@@ -33,6 +39,13 @@ export interface RunningRegistry {
   readonly service: string;
   /** The registry without HTTP. */
   readonly registry: PhoneRegistry;
+  /**
+   * Applies the live settings of a configuration that is read again: all of them, or none if reading fails or one is wrong. Logs and
+   * counts the result.
+   * @param read reads the configuration, and throws if it is wrong
+   * @returns whether they were applied
+   */
+  reload(read: () => RegistryConfig): Promise<boolean>;
   /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
@@ -65,21 +78,32 @@ export async function startRegistry(
 }
 
 async function open(
-  config: RegistryConfig,
+  settings: RegistryConfig,
   log: ServiceLog,
   { sender, clock = Date.now }: RegistryParts,
   closing: Closing,
 ): Promise<RunningRegistry> {
+  // A reload changes the live values of this object.
+  const config = { ...settings };
   const { host, basePath, rpcUrls, rpcTimeoutMs, phone: phoneSettings } = config;
   const { chainId } = phoneSettings;
-  const chain = openSignatureChain({ urls: rpcUrls, chainId, timeoutMs: rpcTimeoutMs, log, clock });
+  const nodes = { chainId, log: log.part("chain"), clock };
+  const chain = openSignatureChain({ ...nodes, urls: rpcUrls, timeoutMs: rpcTimeoutMs });
   await assertSomeNode(chain);
   const call = chainCall(chain);
   const { port, service } = await addressOf(config, phoneSettings.service);
   const metrics = createRegistry(new URL("../package.json", import.meta.url));
   const metricsServer = await serveMetrics(config, metrics);
   closing.add(() => metricsServer?.close());
-  const phone = await openPhone({ config: phoneSettings, service, call, log, metrics, sender, clock });
+  const phone = await openPhone({
+    config: phoneSettings,
+    service,
+    call,
+    log: log.part("phone"),
+    metrics,
+    sender,
+    clock,
+  });
   closing.add(() => phone.close());
   const { registry } = phone;
   const needs = {
@@ -94,7 +118,7 @@ async function open(
   readinessMetrics(metrics, health.readiness);
   const app = await createApp({
     config,
-    log,
+    log: log.part("http"),
     metrics: httpMetrics(metrics),
     translate: translatePhoneError,
     errors: { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS },
@@ -109,6 +133,27 @@ async function open(
       }),
   });
   closing.add(() => app.close());
+  const reloads = new Reloads({ log: log.part("reload"), metrics, clock });
+  const prepare = async (next: RegistryConfig): Promise<PreparedReload> => {
+    const changes = settingChanges(REGISTRY_SETTINGS, config as never, next as never);
+    const { rpcUrls: urls, rpcTimeoutMs: timeoutMs } = next;
+    if (changes.live.includes("SOTTO_RPC_URLS")) await assertNodes({ ...nodes, urls, timeoutMs });
+    return {
+      ...changes,
+      apply() {
+        Object.assign(config, liveValues(REGISTRY_SETTINGS, next));
+        phone.configure(next.phone);
+        chain.useNodes(urls, timeoutMs);
+        if (changes.live.includes("SOTTO_LOG_LEVEL")) log.setLevels(next.logLevel);
+      },
+    };
+  };
   const origin = await listen(app, { host, port });
-  return { url: `${origin}${basePath}`, service, registry, close: () => closing.run() };
+  return {
+    url: `${origin}${basePath}`,
+    service,
+    registry,
+    reload: (read) => reloads.reload(async () => prepare(read())),
+    close: () => closing.run(),
+  };
 }

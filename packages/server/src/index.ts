@@ -1,5 +1,6 @@
 export { CHAIN_SETTINGS } from "./config/chain-settings.ts";
 export { LOCAL_DEPLOYMENT, readDeployment, withDeployment } from "./config/deployment.ts";
+export { type LogLevel, type LogLevels, logLevelProblems } from "./config/log-levels.ts";
 export type { Parse } from "./config/parse.ts";
 /** Parsers of settings. */
 export * as parse from "./config/parse.ts";
@@ -12,13 +13,15 @@ export {
   settingsTable,
 } from "./config/read.ts";
 export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.ts";
-export { type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
+export { live, type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
+export { withSettingsFile } from "./config/settings-file.ts";
 export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
 export type {
   AdmittedPayment,
   ExtensionTables,
   OpenExtension,
+  ReloadedSettings,
   ServiceCore,
   ServiceExtension,
   ServicePlace,
@@ -63,4 +66,11 @@ export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export { endWith, type Program, type ProgramCommand, runProgram, runProgramCommand } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";
+export {
+  liveValues,
+  type PreparedReload,
+  Reloads,
+  type SettingChanges,
+  settingChanges,
+} from "./ops/reload.ts";
 export { Sampled, type SampledOptions } from "./ops/sampled.ts";

@@ -6,6 +6,7 @@ import {
   type FeeMarket,
   LOCAL_RELAYER_CONFIG,
   type Relayer,
+  type RelayerLimits,
   type RelayerLog,
   type RelayerMetrics,
   type RelayerProver,
@@ -27,6 +28,17 @@ export interface RelayerParts {
   readonly clock: (() => number) | undefined;
 }
 
+/** The limits that may change while the relayer runs. */
+export const relayerLimits = (
+  config: Pick<Config, "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudget" | "longestValidity">,
+): RelayerLimits => ({
+  maxFeePerGas: config.maxFeePerGas,
+  maxPriorityFeePerGas: config.maxPriorityFeePerGas,
+  gasBudgetPerDay: config.gasBudget,
+  // An hour more, because the resolver checks after the deadline is confirmed.
+  maxAuthorizationAge: config.longestValidity + 3_600,
+});
+
 /** Creates the relayer from the settings. It is not started yet. */
 export function setUpRelayer({
   config,
@@ -45,12 +57,8 @@ export function setUpRelayer({
       confirmations: config.confirmations,
       blockSeconds: config.blockTimeMs / 1000,
       pollInterval: config.pollMs,
-      maxFeePerGas: config.maxFeePerGas,
-      maxPriorityFeePerGas: config.maxPriorityFeePerGas,
-      gasBudgetPerDay: config.gasBudget,
       appendAfter: config.appendAfterMs,
-      // An hour more, because the resolver checks after the deadline is confirmed.
-      maxAuthorizationAge: config.longestValidity + 3_600,
+      ...relayerLimits(config),
     },
   });
   return Object.assign(relayer, { address: signer.address.toLowerCase() });

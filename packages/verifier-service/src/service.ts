@@ -8,6 +8,7 @@ import {
   createReadiness,
   listen,
   operationRoutes,
+  Reloads,
   readDeployment,
   readinessMetrics,
   type ServiceLog,
@@ -38,6 +39,7 @@ import { FeeMarket } from "./relayer/fee-market.ts";
 import type { RelayerProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
+import { LiveSettings } from "./reload.ts";
 import { setUpSigner } from "./signer-setup.ts";
 import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
@@ -55,6 +57,13 @@ export interface RunningService {
   readonly set: string;
   /** Account of the relayer, 20 bytes, lower-case hex with 0x. */
   readonly relayer: string;
+  /**
+   * Applies the live settings of a configuration that is read again: all of them, or none if reading fails or one is wrong. Logs and
+   * counts the result. Requests and held settlements continue.
+   * @param read reads the configuration, and throws if it is wrong
+   * @returns whether they were applied
+   */
+  reload(read: () => Config): Promise<boolean>;
   /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
@@ -92,19 +101,27 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   assertKeysAllowed(catalog.set, settings);
   const otherKeys = readRetiredKeys(settings.otherKeys);
   const keys = await KeyRing.open(await keySource(settings), clock, (error) =>
-    log.error({ err: error }, "the token keys cannot be read; those known stay in use"),
+    log.part("keys").error({ err: error }, "the token keys cannot be read; those known stay in use"),
   );
   const chainId = BigInt(settings.chainId);
-  const chain = connectChain({ urls: settings.rpcUrls, chainId, timeoutMs: settings.rpcTimeoutMs, log, clock });
+  const chain = connectChain({
+    urls: settings.rpcUrls,
+    chainId,
+    timeoutMs: settings.rpcTimeoutMs,
+    log: log.part("chain"),
+    clock,
+  });
   const facts = await assertPool(chain, settings.pool, catalog.verificationKeys);
   const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
   const signer = setUpSigner(settings, (action) => closing.add(async () => action()));
+  // A reload changes the values of this object, so everything reads them from it when it needs them.
   const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
+  const storeLog = log.part("store");
   const store = await openStore({
     url: config.store,
     extensions: migrationsOf(config.extensions),
     clock,
-    onError: (error) => log.warn({ err: error }, "database"),
+    onError: (error) => storeLog.warn({ err: error }, "database"),
   });
   closing.add(() => store.close());
   const verificationKeys = { ...catalog.verificationKeys, ...otherKeys };
@@ -133,17 +150,17 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     prover: parts.prover ?? ownProver!,
     market,
     metrics,
-    log,
+    log: log.part("relayer"),
     clock: parts.clock,
   });
   const sweeping = setInterval(() => {
-    store.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping failed"));
+    store.sweep().catch((error: unknown) => storeLog.warn({ err: error }, "sweeping failed"));
   }, SWEEP_MS);
   closing.add(async () => clearInterval(sweeping));
 
   const { basePath, publicUrl } = config;
   const admission = new Admission({ config, chain, store, relayer: relayer.address, signer: relayer, market, clock });
-  const discovery = setUpDiscovery({ config, facts, store, clock, log });
+  const discovery = setUpDiscovery({ config, facts, store, clock, log: log.part("discovery") });
   closing.add(() => discovery?.close());
   const services = {
     config,
@@ -156,7 +173,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     metrics,
     admission,
     policies: extensions.policies,
-    holds: new Holds({ ...config, clock, onChange: metrics.held }),
+    holds: new Holds({ limits: config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
@@ -175,7 +192,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   closing.add(() => metricsServer?.close());
   const app = await createApp({
     config,
-    log,
+    log: log.part("http"),
     metrics,
     routes: (root) =>
       operationRoutes(root, {
@@ -195,6 +212,11 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   app.addHook("preClose", () => relayer.stop());
   closing.add(() => Promise.all([app.close(), ownProver?.close()]));
   const origin = await listen(app, { host: config.host, port: extensions.port });
+  const reloads = new Reloads({ log: log.part("reload"), metrics: metrics.registry, clock });
+  const live = new LiveSettings(settings, {
+    ...{ config, chain, keys, relayer, market, extensions, log, clock },
+    verificationKeys: catalog.verificationKeys,
+  });
   relayer.start();
   discovery?.start();
   extensions.start((app.server.address() as AddressInfo).port);
@@ -204,6 +226,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     metricsUrl: metricsServer?.url ?? `${origin}/metrics`,
     set: catalog.set,
     relayer: relayer.address,
+    reload: (read) => reloads.reload(async () => live.prepare(read())),
     close: () => closing.run(),
   };
 }

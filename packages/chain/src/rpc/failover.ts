@@ -49,6 +49,7 @@ export interface NodeStatus {
 }
 
 interface Member {
+  readonly url: string;
   readonly node: RpcEndpoint;
   /** The time until which its chain id is not checked again, ms. */
   trustedUntil: number;
@@ -86,9 +87,8 @@ const noFaults = () => Object.fromEntries(NODE_FAULTS.map((code) => [code, 0])) 
 /** Several nodes of one chain. If one is at fault, it fails over to the next. */
 export class Failover {
   readonly chainId: bigint;
-  /** Timeout of one request, ms. */
-  readonly timeoutMs: number;
-  readonly #members: readonly Member[];
+  readonly #limits: { timeoutMs: number; readonly maxResponseBytes: number; readonly clock: () => number };
+  #members: readonly Member[];
   readonly #clock: () => number;
   readonly #log: ChainLog | undefined;
   readonly #retries: number;
@@ -104,22 +104,53 @@ export class Failover {
       log,
       clock = Date.now,
     } = options;
+    this.chainId = chainId;
+    this.#limits = { timeoutMs, maxResponseBytes, clock };
+    this.#members = [];
+    this.#members = this.#membersOf(urls);
+    this.#clock = clock;
+    this.#log = log;
+    this.#retries = retries;
+  }
+
+  /** Timeout of one request, ms. */
+  get timeoutMs(): number {
+    return this.#limits.timeoutMs;
+  }
+
+  /**
+   * Uses these nodes from the next request on; requests that run end with the node that they have. What is known of a node that
+   * stays is kept.
+   * @throws ChainError INVALID_OPTION; then nothing has changed
+   */
+  replace(urls: readonly string[], timeoutMs: number): void {
+    this.#members = this.#membersOf(urls);
+    this.#limits.timeoutMs = timeoutMs;
+  }
+
+  #membersOf(urls: readonly string[]): readonly Member[] {
     if (urls.length === 0)
       throw new ChainError("INVALID_OPTION", "urls is empty, expected the URL of at least one node");
-    this.chainId = chainId;
-    this.timeoutMs = timeoutMs;
-    this.#members = urls.map((url) => ({
-      node: new RpcEndpoint(url, { timeoutMs, maxResponseBytes, clock }),
+    const known = [...this.#members];
+    return urls.map((url) => {
+      const index = known.findIndex((member) => member.url === url);
+      // A URL that is named twice is two nodes.
+      const [kept] = index < 0 ? [] : known.splice(index, 1);
+      return kept ?? this.#member(url);
+    });
+  }
+
+  #member(url: string): Member {
+    return {
+      url,
+      node: new RpcEndpoint(url, this.#limits),
       trustedUntil: 0,
       failures: 0,
       pausedUntil: 0,
       behind: false,
       lag: undefined,
       faults: noFaults(),
-    }));
-    this.#clock = clock;
-    this.#log = log;
-    this.#retries = retries;
+    };
   }
 
   /**

@@ -1,6 +1,6 @@
 // A server as a child process. It reports over the IPC channel, logs to standard error and ends with its parent.
 
-import { createLog, type ServiceLog } from "@sotto/server";
+import { createLog, type LogLevels, type ServiceLog } from "@sotto/server";
 import { EXTENSIONS } from "@sotto/service";
 import { readConfig, type ServiceParts, startService } from "@sotto/verifier-service";
 import type { ChildMessage, StartedService } from "./processes.ts";
@@ -19,8 +19,8 @@ export const serveParent = (parts: ServiceParts = {}): Promise<void> =>
   });
 
 /** A log on standard error. */
-export const logFor = (level: string): ServiceLog =>
-  createLog(level, { write: (line: string) => void process.stderr.write(line) });
+export const logFor = (levels: string | LogLevels): ServiceLog =>
+  createLog(levels, { write: (line: string) => void process.stderr.write(line) });
 
 /** Starts a server, and reports what the parent needs, or why it did not start, to the parent. */
 export async function runForParent<Started>(

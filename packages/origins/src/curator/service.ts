@@ -1,5 +1,5 @@
 // Runs a curator as a server.
-import { ChainError, type ChainSource, connectChain, readPool } from "@sotto/chain";
+import { assertNodes, ChainError, type ChainSource, connectChain, readPool } from "@sotto/chain";
 import { isUnavailable } from "@sotto/database";
 import { assertAllowedOnChain, loadArtifacts } from "@sotto/prover";
 import {
@@ -13,13 +13,18 @@ import {
   healthRoutes,
   httpMetrics,
   listen,
+  liveValues,
   operationRoutes,
+  type PreparedReload,
+  Reloads,
   readinessMetrics,
   type ServiceLog,
   serveMetrics,
+  settingChanges,
 } from "@sotto/server";
 import { createVerifyEngine } from "@sotto/verifier-service";
 import type { CuratorConfig } from "./config/config.ts";
+import { CURATOR_SETTINGS } from "./config/settings.ts";
 import { Curator } from "./curator.ts";
 import { CuratorError } from "./errors.ts";
 import { CURATOR_ROUTE_ERRORS, claimRoute } from "./http/claims.ts";
@@ -32,6 +37,13 @@ import { Rounds } from "./rounds.ts";
 export interface RunningCurator {
   /** Base URL of the files and of claims. */
   readonly url: string;
+  /**
+   * Applies the live settings of a configuration that is read again: all of them, or none if reading fails or one is wrong. Logs and
+   * counts the result.
+   * @param read reads the configuration, and throws if it is wrong
+   * @returns whether they were applied
+   */
+  reload(read: () => CuratorConfig): Promise<boolean>;
   /** Completes the running round and running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
@@ -65,15 +77,21 @@ export async function startCurator(
 }
 
 async function open(
-  config: CuratorConfig,
+  settings: CuratorConfig,
   log: ServiceLog,
   { clock = Date.now, ...parts }: CuratorParts,
   closing: Closing,
 ): Promise<RunningCurator> {
+  // A reload changes the live values of this object.
+  const config = { ...settings };
   const { set, basePath, publicUrl, folder } = config;
   const chainId = BigInt(set.chainId);
-  const nodes = { urls: config.rpcUrls, chainId, timeoutMs: config.rpcTimeoutMs, log, clock };
-  const chain = parts.chain ?? connectChain(nodes);
+  const nodes = { chainId, log: log.part("chain"), clock };
+  const own =
+    parts.chain === undefined
+      ? connectChain({ ...nodes, urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs })
+      : undefined;
+  const chain = parts.chain ?? own!;
   const { token } = await readFacts(chain, config);
   const artifacts = await loadArtifacts({ folder: config.artifacts, set: config.artifactSet });
   // With the keys of development, anyone can forge claims.
@@ -98,14 +116,14 @@ async function open(
     shownAt: [...(publicUrl === undefined ? [] : [publicUrl]), ...config.mirrors],
     slotSeconds: config.slotSeconds,
     description: config.description,
-    judges: (store) => createJudges(config.judges, { chain, store, log, clock }),
+    judges: (store) => createJudges(config.judges, { chain, store, log: log.part("judges"), clock }),
     verifier: engine,
-    log,
+    log: log.part("curator"),
     metrics,
     clock,
   });
   closing.add(() => curator.close());
-  const rounds = new Rounds(() => curator.round(), config.pollMs, log);
+  const rounds = new Rounds(() => curator.round(), config.pollMs, log.part("curator"));
   closing.add(() => {
     curator.stop();
     return rounds.stop();
@@ -127,7 +145,7 @@ async function open(
   const clientOf = clientIds(config.key);
   const app = await createApp({
     config,
-    log,
+    log: log.part("http"),
     metrics: httpMetrics(metrics),
     translate,
     errors: CURATOR_ROUTE_ERRORS,
@@ -147,9 +165,31 @@ async function open(
       }),
   });
   closing.add(() => app.close());
+  const reloads = new Reloads({ log: log.part("reload"), metrics, clock });
+  const prepare = async (next: CuratorConfig): Promise<PreparedReload> => {
+    const changes = settingChanges(CURATOR_SETTINGS, config as never, next as never);
+    const { rpcUrls: urls, rpcTimeoutMs: timeoutMs } = next;
+    if (changes.live.includes("SOTTO_RPC_URLS")) {
+      const candidate = { ...nodes, urls, timeoutMs };
+      await assertNodes(candidate);
+      await readFacts(connectChain(candidate), config);
+    }
+    return {
+      ...changes,
+      apply() {
+        Object.assign(config, liveValues(CURATOR_SETTINGS, next));
+        own?.useNodes(urls, timeoutMs);
+        if (changes.live.includes("SOTTO_LOG_LEVEL")) log.setLevels(next.logLevel);
+      },
+    };
+  };
   const origin = await listen(app, config);
   rounds.start();
-  return { url: `${origin}${basePath}`, close: () => closing.run() };
+  return {
+    url: `${origin}${basePath}`,
+    reload: (read) => reloads.reload(async () => prepare(read())),
+    close: () => closing.run(),
+  };
 }
 
 /** Checks chain and pool. @throws CuratorError WRONG_CHAIN, CHAIN_UNAVAILABLE; ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH */

@@ -45,7 +45,7 @@ describe("a curator's server", function () {
     ...changes,
   });
   const start = (changes?: Record<string, string>) =>
-    startCurator(readCuratorConfig(environment(changes)), createLog("silent"), {
+    startCurator(readCuratorConfig(environment(changes)), createLog("silent", { write: () => undefined }), {
       clock: world.now,
       chain: world.chain,
     });
@@ -83,6 +83,19 @@ describe("a curator's server", function () {
   after(async () => {
     await curator.close();
     await world.close();
+  });
+
+  it("applies live settings that are read again, or none if one is wrong", async () => {
+    const reload = (changes: Record<string, string>) => curator.reload(() => readCuratorConfig(environment(changes)));
+    const status = async () => (await call(`${curator.url}/head.json`)).status;
+    assert.isFalse(await reload({ SOTTO_RATE_LIMIT: "1", SOTTO_LOG_LEVEL: "info,relayer=debug" }));
+    assert.isFalse(await reload({ SOTTO_RATE_LIMIT: "1", SOTTO_RPC_URLS: "http://127.0.0.1:1" }));
+    assert.deepEqual([await status(), await status()], [200, 200]);
+    assert.isTrue(await reload({ SOTTO_RATE_LIMIT: "1", SOTTO_LOG_LEVEL: "info,judges=debug" }));
+    await status();
+    assert.equal(await status(), 429);
+    assert.isTrue(await reload({}));
+    assert.equal(await status(), 200);
   });
 
   it("stores no claim and never fails for mutated ones", async () => {

@@ -2,6 +2,7 @@ import { allowsDevelopment } from "@sotto/protocol";
 import {
   assertNoProblems,
   type Environment,
+  logLevelProblems,
   readSettings,
   reportMissing,
   type ServerSettings,
@@ -35,6 +36,7 @@ export function readRegistryConfig(environment: Environment): RegistryConfig {
   assertNoProblems(problems);
   const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
   const { chainId, pool, publicUrl } = settings;
+  assertNoProblems(logLevelProblems(settings.logLevel, ["http", "chain", "phone", "reload"]));
   const deployment = { chainId, pool, publicUrl, local: allowsDevelopment(environment, chainId) };
   assertNoProblems(phoneProblems(settings, deployment));
   return { ...settings, phone: phoneConfig(settings, deployment) };

@@ -1,4 +1,4 @@
-import { CHAIN_SETTINGS, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
+import { CHAIN_SETTINGS, live, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
 import { DEFAULT_LIMITS } from "../registry/limits.ts";
 import { country, keyRing, rates, showRates, url } from "./parse.ts";
 
@@ -85,66 +85,76 @@ export const PHONE_SETTINGS = {
     "off",
     "on: resolve requires a wallet's signature over each lookup",
   ),
-  phoneCodesNumber: setting(
-    "SOTTO_PHONE_CODES_NUMBER",
-    rates,
-    showRates(codes.number),
-    "codes to one number, for wallets that it is not linked to",
+  phoneCodesNumber: live(
+    setting(
+      "SOTTO_PHONE_CODES_NUMBER",
+      rates,
+      showRates(codes.number),
+      "codes to one number, for wallets that it is not linked to",
+    ),
   ),
-  phoneCodesLinked: setting(
-    "SOTTO_PHONE_CODES_LINKED",
-    rates,
-    showRates(codes.linked),
-    "codes to one number, for the wallet that it is linked to",
+  phoneCodesLinked: live(
+    setting(
+      "SOTTO_PHONE_CODES_LINKED",
+      rates,
+      showRates(codes.linked),
+      "codes to one number, for the wallet that it is linked to",
+    ),
   ),
-  phoneCodesWallet: setting("SOTTO_PHONE_CODES_WALLET", rates, showRates(codes.wallet), "codes for one wallet"),
-  phoneCodesClient: setting(
-    "SOTTO_PHONE_CODES_CLIENT",
-    rates,
-    showRates(codes.client),
-    "codes that one network address requests",
+  phoneCodesWallet: live(setting("SOTTO_PHONE_CODES_WALLET", rates, showRates(codes.wallet), "codes for one wallet")),
+  phoneCodesClient: live(
+    setting("SOTTO_PHONE_CODES_CLIENT", rates, showRates(codes.client), "codes that one network address requests"),
   ),
-  phoneCodesTotal: setting(
-    "SOTTO_PHONE_CODES_TOTAL",
-    rates,
-    showRates(codes.total),
-    "all codes together, which limits their cost",
+  phoneCodesTotal: live(
+    setting("SOTTO_PHONE_CODES_TOTAL", rates, showRates(codes.total), "all codes together, which limits their cost"),
   ),
-  phoneLinkedPercent: setting(
-    "SOTTO_PHONE_LINKED_PERCENT",
-    integer(0, 90),
-    String(linkedPercent),
-    "percent of SOTTO_PHONE_CODES_TOTAL that is reserved for wallets whose number is linked",
+  phoneLinkedPercent: live(
+    setting(
+      "SOTTO_PHONE_LINKED_PERCENT",
+      integer(0, 90),
+      String(linkedPercent),
+      "percent of SOTTO_PHONE_CODES_TOTAL that is reserved for wallets whose number is linked",
+    ),
   ),
-  phoneTriesClient: setting(
-    "SOTTO_PHONE_TRIES_CLIENT",
-    rates,
-    showRates(tries.client),
-    "codes tried, links renewed and links deleted by one network address",
+  phoneTriesClient: live(
+    setting(
+      "SOTTO_PHONE_TRIES_CLIENT",
+      rates,
+      showRates(tries.client),
+      "codes tried, links renewed and links deleted by one network address",
+    ),
   ),
-  phoneLookupsClient: setting(
-    "SOTTO_PHONE_LOOKUPS_CLIENT",
-    rates,
-    showRates(lookups.client),
-    "unknown numbers that one network address looks up",
+  phoneLookupsClient: live(
+    setting(
+      "SOTTO_PHONE_LOOKUPS_CLIENT",
+      rates,
+      showRates(lookups.client),
+      "unknown numbers that one network address looks up",
+    ),
   ),
-  phoneLookupsCaller: setting(
-    "SOTTO_PHONE_LOOKUPS_CALLER",
-    rates,
-    showRates(lookups.caller),
-    "unknown numbers that one wallet looks up, if lookups are signed",
+  phoneLookupsCaller: live(
+    setting(
+      "SOTTO_PHONE_LOOKUPS_CALLER",
+      rates,
+      showRates(lookups.caller),
+      "unknown numbers that one wallet looks up, if lookups are signed",
+    ),
   ),
-  phoneLookupsRange: setting(
-    "SOTTO_PHONE_LOOKUPS_RANGE",
-    rates,
-    showRates(lookups.range),
-    "unknown numbers in one range, looked up by all clients together",
+  phoneLookupsRange: live(
+    setting(
+      "SOTTO_PHONE_LOOKUPS_RANGE",
+      rates,
+      showRates(lookups.range),
+      "unknown numbers in one range, looked up by all clients together",
+    ),
   ),
-  phoneLookupsClientRange: setting(
-    "SOTTO_PHONE_LOOKUPS_CLIENT_RANGE",
-    rates,
-    showRates(lookups.clientRange),
-    "unknown numbers in one range, looked up by one network address, or by one wallet if lookups are signed",
+  phoneLookupsClientRange: live(
+    setting(
+      "SOTTO_PHONE_LOOKUPS_CLIENT_RANGE",
+      rates,
+      showRates(lookups.clientRange),
+      "unknown numbers in one range, looked up by one network address, or by one wallet if lookups are signed",
+    ),
   ),
   phoneRangeDigits: setting(
     "SOTTO_PHONE_RANGE_DIGITS",
@@ -164,11 +174,13 @@ export const PHONE_SETTINGS = {
     String(auditSeconds),
     "how long the audit log is kept",
   ),
-  phoneContractChecks: setting(
-    "SOTTO_PHONE_CONTRACT_CHECKS",
-    integer(0, 100_000),
-    "60",
-    "checks of contract wallets' signatures per network address and hour, per replica",
+  phoneContractChecks: live(
+    setting(
+      "SOTTO_PHONE_CONTRACT_CHECKS",
+      integer(0, 100_000),
+      "60",
+      "checks of contract wallets' signatures per network address and hour, per replica",
+    ),
   ),
 } as const;
 

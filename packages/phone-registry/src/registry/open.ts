@@ -35,7 +35,8 @@ const CHECK_MS = 3_600_000;
  */
 export async function openRegistry(options: RegistryOptions): Promise<PhoneRegistry> {
   const { store, keys, clock = Date.now, onWork = () => undefined, log, metrics } = options;
-  const limits = limitsOf(options.limits);
+  // An object of its own, which `configure` changes.
+  const limits = { ...limitsOf(options.limits) };
   const ring = new KeyRing(keys, onWork);
   const database = await openDatabase<Schema>({
     url: store,
@@ -98,6 +99,9 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
       await registry.check().catch((error: unknown) => {
         if (!(error instanceof RegistryError)) throw error;
       });
+    },
+    configure(next) {
+      Object.assign(limits, limitsOf(next));
     },
     ping: () => database.ping(),
     async close() {

@@ -25,13 +25,18 @@ export interface ContractCheckOptions {
  * checks are limited per client, and so is the number of concurrent checks.
  */
 export class ContractChecks {
-  readonly #options: ContractCheckOptions;
+  #options: ContractCheckOptions;
   #used = new Map<string, number>();
   #hour = 0;
   #running = 0;
 
   constructor(options: ContractCheckOptions) {
     this.#options = options;
+  }
+
+  /** Changes the limit per client and hour from the next check on. */
+  configure(perHour: number): void {
+    this.#options = { ...this.#options, perHour };
   }
 
   /**

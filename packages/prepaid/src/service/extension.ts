@@ -1,5 +1,5 @@
 import { ContractChecks, chainCall, openSignatureChain } from "@sotto/phone-registry";
-import { parse, type ServiceExtension, setting } from "@sotto/server";
+import { live, parse, type ServiceExtension, setting } from "@sotto/server";
 import { Counter } from "prom-client";
 import { PrepaidMirror } from "./mirror.ts";
 import { PREPAID_ROUTE_ERRORS, prepaidRoutes } from "./routes.ts";
@@ -8,17 +8,21 @@ import { type PrepaidTables, TABLES } from "./tables.ts";
 import { termsOf } from "./terms-store.ts";
 
 const SETTINGS = {
-  prepaidClientQuota: setting(
-    "SOTTO_PREPAID_CLIENT_QUOTA",
-    parse.integer(0),
-    "24",
-    "pushes of prepaid schedules and metered terms per network and day; invalid ones count too",
+  prepaidClientQuota: live(
+    setting(
+      "SOTTO_PREPAID_CLIENT_QUOTA",
+      parse.integer(0),
+      "24",
+      "pushes of prepaid schedules and metered terms per network and day; invalid ones count too",
+    ),
   ),
-  prepaidQuota: setting(
-    "SOTTO_PREPAID_QUOTA",
-    parse.integer(0),
-    "200",
-    "new prepaid schedules and metered terms per day, of all clients; each has at most 128 or 256 KiB and is kept forever; 0 keeps no new ones",
+  prepaidQuota: live(
+    setting(
+      "SOTTO_PREPAID_QUOTA",
+      parse.integer(0),
+      "200",
+      "new prepaid schedules and metered terms per day, of all clients; each has at most 128 or 256 KiB and is kept forever; 0 keeps no new ones",
+    ),
   ),
 } as const;
 
@@ -40,7 +44,8 @@ export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
     });
     for (const result of ["accepted", "known", ...Object.keys(PREPAID_ROUTE_ERRORS)]) pushes.inc({ result }, 0);
     // Nodes of its own: see `openSignatureChain`.
-    const call = chainCall(openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock }));
+    const chain = openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock });
+    const contracts = new ContractChecks({ call: chainCall(chain), perHour: limits.client, clock });
     const tables = database<PrepaidTables>();
     const mirror = new PrepaidMirror({
       place,
@@ -48,9 +53,19 @@ export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
       schedules: schedulesOf(tables, quotas, clock),
       terms: termsOf(tables, quotas, clock),
       quotas,
-      contracts: new ContractChecks({ call, perHour: limits.client, clock }),
+      contracts,
       pushed: (result) => pushes.inc({ result }),
     });
-    return { routes: (app) => prepaidRoutes(app, { mirror, clientOf }) };
+    return {
+      routes: (app) => prepaidRoutes(app, { mirror, clientOf }),
+      reload:
+        ({ settings: next, nodes: { urls, timeoutMs } }) =>
+        () => {
+          limits.client = next.prepaidClientQuota!;
+          limits.all = next.prepaidQuota!;
+          contracts.configure(limits.client);
+          chain.useNodes(urls, timeoutMs);
+        },
+    };
   },
 };

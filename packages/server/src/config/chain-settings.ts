@@ -1,5 +1,5 @@
 import { address, httpUrl, integer, list, type Parse, text, wrong } from "./parse.ts";
-import { setting } from "./setting.ts";
+import { live, setting } from "./setting.ts";
 
 const nodes: Parse<readonly string[]> = (value) => {
   const urls = list(httpUrl)(value);
@@ -16,12 +16,16 @@ export const CHAIN_SETTINGS = {
   ),
   chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required without a manifest"),
   pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required without a manifest"),
-  rpcUrls: setting(
-    "SOTTO_RPC_URLS",
-    nodes,
-    "http://127.0.0.1:8545",
-    "JSON-RPC nodes, comma-separated, in order of preference",
-    true,
+  rpcUrls: live(
+    setting(
+      "SOTTO_RPC_URLS",
+      nodes,
+      "http://127.0.0.1:8545",
+      "JSON-RPC nodes, comma-separated, in order of preference",
+      true,
+    ),
   ),
-  rpcTimeoutMs: setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "timeout of one request to a node"),
+  rpcTimeoutMs: live(
+    setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "timeout of one request to a node, ms"),
+  ),
 } as const;

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { type Address, baseUrl, decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
+import { LEVELS, type LogLevels, parseLogLevels } from "./log-levels.ts";
 
 /** Parses one setting. It throws an Error whose message completes a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
@@ -106,3 +107,8 @@ export const origin: Parse<string> = (value) =>
   value === "*" || (URL.canParse(value) && new URL(value).origin === value)
     ? value
     : wrong("* or origins like https://data.example");
+
+/** A level, and levels of parts of the program: `info`, `relayer=debug` or `warn,relayer=debug,http=silent`. */
+export const logLevels: Parse<LogLevels> = (value) =>
+  parseLogLevels(value) ??
+  wrong(`a level, and levels of parts, as in info,relayer=debug; levels are ${LEVELS.join(", ")}`);

@@ -86,9 +86,9 @@ function fromFile({ variable, secret }: Setting<unknown>, environment: Environme
 
 /** The settings as a Markdown table, for the documentation. */
 export function settingsTable(table: SettingTable): string {
-  const rows = Object.values(table).map(({ variable, fallback, about, secret }) => {
+  const rows = Object.values(table).map(({ variable, fallback, about, secret, live }) => {
     const shown = fallback === undefined || fallback === "" ? "" : `\`${fallback}\``;
-    return `| \`${variable}\` | ${shown} | ${about}${secret ? "; secret" : ""} |`;
+    return `| \`${variable}\` | ${shown} | ${live ? "yes" : ""} | ${about}${secret ? "; secret" : ""} |`;
   });
-  return ["| variable | default | description |", "|---|---|---|", ...rows].join("\n");
+  return ["| variable | default | reread | description |", "|---|---|---|---|", ...rows].join("\n");
 }

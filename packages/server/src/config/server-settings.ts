@@ -1,8 +1,15 @@
-import { basePath, integer, list, network, oneOf, origin, publicUrl, text } from "./parse.ts";
-import { type SettingValues, setting } from "./setting.ts";
+import { basePath, integer, list, logLevels, network, origin, publicUrl, text } from "./parse.ts";
+import { live, type SettingValues, setting } from "./setting.ts";
+import { SETTINGS_FILE } from "./settings-file.ts";
 
 /** Settings of every HTTP server. */
 export const SERVER_SETTINGS = {
+  settingsFile: setting(
+    SETTINGS_FILE,
+    text,
+    undefined,
+    "path of a file with settings, one NAME=VALUE a line; variables of the environment take precedence",
+  ),
   host: setting("SOTTO_HOST", text, "127.0.0.1", "address to listen on"),
   port: setting("SOTTO_PORT", integer(0, 65535), "8402", "port to listen on; 0 for any free port"),
   basePath: setting("SOTTO_BASE_PATH", basePath, "/zk", "base path of the routes; / for no path"),
@@ -24,13 +31,17 @@ export const SERVER_SETTINGS = {
     "*",
     "origins of web pages that may call the server, comma-separated; * for all",
   ),
-  logLevel: setting(
-    "SOTTO_LOG_LEVEL",
-    oneOf("fatal", "error", "warn", "info", "debug", "silent"),
-    "info",
-    "lowest level that is logged",
+  logLevel: live(
+    setting(
+      "SOTTO_LOG_LEVEL",
+      logLevels,
+      "info",
+      "lowest level that is logged: fatal, error, warn, info, debug or silent; levels of parts follow, as in info,relayer=debug",
+    ),
   ),
-  rateLimit: setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute from one network address, per replica"),
+  rateLimit: live(
+    setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute from one network address, per replica"),
+  ),
   bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "maximum size of a request body, bytes"),
   latestLoopMs: setting(
     "SOTTO_LATEST_LOOP_MS",
@@ -58,7 +69,7 @@ export const SERVER_SETTINGS = {
   ),
 } as const;
 
-type Optional = "publicUrl" | "metricsPort";
+type Optional = "settingsFile" | "publicUrl" | "metricsPort";
 
 /** Settings with a default are always defined. */
 export type ServerSettings = {

@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly about: string;
   /** Never shown, not even in errors. VARIABLE_FILE may name a file that contains it. */
   readonly secret: boolean;
+  /** A running program applies a new value when it gets SIGHUP. Otherwise it needs a restart. */
+  readonly live: boolean;
 }
 
 /**
@@ -28,8 +30,11 @@ export function setting<T>(
   about: string,
   secret = false,
 ): Setting<T> {
-  return { variable, parse, fallback, about, secret };
+  return { variable, parse, fallback, about, secret, live: false };
 }
+
+/** Marks a setting whose new value a running program applies when it gets SIGHUP. */
+export const live = <T>(of: Setting<T>): Setting<T> => ({ ...of, live: true });
 
 /** Settings by the names that the code uses. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;

@@ -77,11 +77,18 @@ export interface ServiceExtension<S extends SettingTable = SettingTable> {
   /** Registers its routes for the OpenAPI document. Nothing is open, and no request will come. */
   documented?(app: App): void;
   /** Opens it, after the database and before the server listens. An error stops the service. */
-  open(core: ServiceCore<S>): Promise<OpenExtension> | OpenExtension;
+  open(core: ServiceCore<S>): Promise<OpenExtension<S>> | OpenExtension<S>;
+}
+
+/** What an open extension may take from settings that were read again. */
+export interface ReloadedSettings<S extends SettingTable = SettingTable> {
+  /** Those that are not live have the values of the start. */
+  readonly settings: SettingValues<S>;
+  readonly nodes: ServiceCore["nodes"];
 }
 
 /** An open extension. */
-export interface OpenExtension {
+export interface OpenExtension<S extends SettingTable = SettingTable> {
   /** Registers its routes below the service's base path. */
   routes?(app: App): void;
   /**
@@ -93,6 +100,12 @@ export interface OpenExtension {
   admit?(payment: AdmittedPayment, shown: string | undefined): Promise<void>;
   /** Whether it works now; needs `readiness`. */
   readonly ready?: Need;
+  /**
+   * Checks new values of its live settings, and the chain's nodes, when the service reads its settings again. Needed if it has live
+   * settings, or uses the nodes. Its error refuses the reload, and then nothing may have changed.
+   * @returns applies them, and must not throw
+   */
+  reload?(next: ReloadedSettings<S>): Promise<() => void> | (() => void);
   /** Begins work in the background; called once the server listens. */
   start?(): void;
   /** Ends its work; called after the last request. */

@@ -33,7 +33,7 @@ export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsO
 
 /** The parts of an HTTP server. */
 export interface AppOptions extends ErrorHandlerOptions {
-  /** Limits of requests, and which origins and proxies are trusted. */
+  /** Limits of requests, and which origins and proxies are trusted. The rate limit is read for each request, so it may change. */
   readonly config: AppConfig;
   /** Receives one line for each response, and the errors of handlers. */
   readonly log: ServiceLog;
@@ -53,7 +53,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const errorResponder = errorHandler(options);
   const app: App = Fastify({
     // Every log that createLog returns is a pino logger.
-    loggerInstance: log as ServiceLog & FastifyBaseLogger,
+    loggerInstance: log as unknown as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     // If clients could choose the id, they could write anything into the logs.
@@ -158,7 +158,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     strictPreflight: false,
   });
   await app.register(rateLimit, {
-    max: config.rateLimit,
+    max: () => config.rateLimit,
     timeWindow: MINUTE_MS,
     keyGenerator: ({ ip }) => networkOf(ip),
     errorResponseBuilder: (_request, { max, ttl }) =>
@@ -179,9 +179,9 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
 }
 
 /** Limits the larger IPv6 networks too: one customer may have a /48, which contains 65,536 /64 networks. */
-function limitNetworks(app: App, { rateLimit }: AppConfig): void {
+function limitNetworks(app: App, config: AppConfig): void {
   const levels = NETWORK_GROWTH.map((growth, level) => {
-    const max = rateLimit * growth;
+    const max = () => config.rateLimit * growth;
     const network = (ip: string) => networksOf(ip)[level];
     const count = app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator: ({ ip }) => network(ip) ?? ip });
     return { max, network, count };
@@ -192,7 +192,7 @@ function limitNetworks(app: App, { rateLimit }: AppConfig): void {
       if (network(request.ip) === undefined) return;
       const found = await count(request);
       if (found.isAllowed || !found.isExceeded) continue;
-      const message = `rate limit exceeded: ${max} requests a minute for one network`;
+      const message = `rate limit exceeded: ${max()} requests a minute for one network`;
       throw new ServerError("RATE_LIMITED", message, { resetAt: Date.now() + found.ttl });
     }
   });

@@ -6,7 +6,7 @@ const EVERY_MS = 60_000;
 const MAX_FAULTS = 500;
 
 /** Fields that tell faults with the same message apart. The id of a payment is not one: a thousand payments have a thousand ids. */
-const FIELDS = ["code", "reason", "kind", "judge", "route", "node", "refusal", "why", "nonce", "ids", "to"];
+const FIELDS = ["code", "reason", "kind", "judge", "route", "node", "refusal", "why", "nonce", "ids", "to", "attempt"];
 
 /** Recognizes repeated faults, and counts how often each was left out of the log. */
 export class Repeats {

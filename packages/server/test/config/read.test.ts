@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { integer, text } from "../../src/config/parse.ts";
 import { assertNoProblems, readSettings, reportMissing, settingsTable } from "../../src/config/read.ts";
-import { setting } from "../../src/config/setting.ts";
+import { live, setting } from "../../src/config/setting.ts";
 
 const TABLE = {
-  size: setting("SOTTO_SIZE", integer(1, 9), "3", "how large"),
+  size: live(setting("SOTTO_SIZE", integer(1, 9), "3", "how large")),
   key: setting("SOTTO_KEY", text, undefined, "what opens it", true),
 } as const;
 
@@ -52,6 +52,8 @@ describe("settings from the environment", () => {
   });
 
   it("produce a table for documents", () => {
-    expect(settingsTable(TABLE)).to.include("| `SOTTO_SIZE` | `3` | how large |").and.include("what opens it; secret");
+    expect(settingsTable(TABLE))
+      .to.include("| `SOTTO_SIZE` | `3` | yes | how large |")
+      .and.include("what opens it; secret");
   });
 });

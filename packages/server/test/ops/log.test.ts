@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { Registry } from "prom-client";
+import { logLevelProblems, parseLogLevels } from "../../src/config/log-levels.ts";
 import { httpMetrics } from "../../src/http/metrics.ts";
 import { createApp, createLog, describeError, redact, SERVER_ERRORS } from "../../src/index.ts";
 
@@ -187,5 +188,64 @@ describe("logs", () => {
       expect(stderr).to.match(/^sotto: UNEXPECTED: /);
       expect(stderr).to.not.include(secret);
     }
+  });
+});
+
+describe("levels of parts", () => {
+  const open = (levels: string) => {
+    const lines: { name?: string; msg: string }[] = [];
+    const log = createLog(levels, { write: (line: string) => void lines.push(JSON.parse(line)) }, () => 0);
+    return { log, shown: () => lines.splice(0).map(({ name = "", msg }) => `${name} ${msg}`) };
+  };
+
+  it("apply to the lines of a part, which show its name", () => {
+    const { log, shown } = open("warn,relayer=debug,http=silent");
+    for (const each of [log, log.part("relayer"), log.part("http"), log.part("chain")]) {
+      each.debug({}, "debug");
+      each.error({}, "error");
+    }
+    expect(shown()).to.deep.equal([" error", "relayer debug", "relayer error", "chain error"]);
+    expect(log.part("relayer")).to.equal(log.part("relayer"));
+  });
+
+  it("change while the program runs, also for parts whose logs exist", () => {
+    const { log, shown } = open("info");
+    const [relayer, http] = [log.part("relayer"), log.part("http")];
+    log.setLevels(parseLogLevels("error,relayer=debug")!);
+    for (const each of [log, relayer, http, log.part("chain")]) {
+      each.debug({}, "debug");
+      each.info({}, "info");
+    }
+    expect(shown()).to.deep.equal(["relayer debug", "relayer info"]);
+    // A part at level debug shows each repeated fault.
+    for (const each of [relayer, relayer, http, http]) each.error({}, "fault");
+    expect(shown()).to.deep.equal(["relayer fault", "relayer fault", "http fault"]);
+    log.setLevels(parseLogLevels("info")!);
+    for (const each of [http, http]) each.error({}, "fault of http");
+    expect(shown()).to.deep.equal(["http fault of http"]);
+  });
+
+  it("are refused if a level, a name or the form is wrong", () => {
+    expect(parseLogLevels("debug")).to.deep.equal({ base: "debug", parts: {} });
+    expect(parseLogLevels("relayer=debug, warn")).to.deep.equal({ base: "warn", parts: { relayer: "debug" } });
+    const many = Array.from({ length: 33 }, (_, index) => `a${"b".repeat(index)}=info`).join(",");
+    for (const text of [
+      "",
+      "loud",
+      "info,warn",
+      "a=info,a=info",
+      "A=info",
+      "a=",
+      "=info",
+      "a=info,",
+      "info;b=warn",
+      many,
+    ])
+      expect(parseLogLevels(text), text).to.equal(undefined);
+    const levels = parseLogLevels("info,relayers=debug")!;
+    expect(logLevelProblems(levels, ["http", "relayer"])).to.deep.equal([
+      "SOTTO_LOG_LEVEL names relayers, but the parts are http, relayer",
+    ]);
+    expect(logLevelProblems(levels, ["relayers"])).to.deep.equal([]);
   });
 });

@@ -3,11 +3,15 @@ import { assertAllowedOnChain } from "@sotto/prover";
 import {
   assertNoProblems,
   type Environment,
+  liveValues,
+  logLevelProblems,
   readSettings,
   reportMissing,
   type ServiceExtension,
   type ServicePlace,
+  type SettingChanges,
   type SettingTable,
+  settingChanges,
 } from "@sotto/server";
 import { computeAddress } from "ethers";
 import { ServiceError } from "../errors.ts";
@@ -24,6 +28,7 @@ type Optional =
   | "signerCa"
   | "signerCertificate"
   | "signerCertificateKey"
+  | "settingsFile"
   | "maxFeePerGas"
   | "maxPriorityFeePerGas"
   | "clientQuota"
@@ -63,6 +68,8 @@ const MIN_RELAY_WAIT_MS = 10_000;
 /** The default of SOTTO_MAX_HEAD_AGE_MS: this many block times, at least MIN_HEAD_AGE_MS. */
 const HEAD_BLOCKS = 5;
 const MIN_HEAD_AGE_MS = 60_000;
+/** The parts whose logs have a level of their own; each extension has one too. */
+const LOG_PARTS = ["http", "relayer", "chain", "store", "keys", "discovery", "reload"];
 /** The default of SOTTO_DISCOVERY_DELAY_HOURS. */
 const DISCOVERY_DELAY_HOURS = 24;
 
@@ -79,6 +86,8 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   reportMissing(SETTINGS, { values: settings, problems }, ["chainId", "pool"]);
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
+  if (settings.logLevel !== undefined)
+    problems.push(...logLevelProblems(settings.logLevel, [...LOG_PARTS, ...extensions.map(({ name }) => name)]));
   const local = allowsDevelopment(environment, settings.chainId);
   problems.push(...signerProblems(settings, problems, local));
   assertNoProblems(problems);
@@ -124,6 +133,35 @@ function signerProblems(settings: Settings, known: readonly string[], local: boo
   if (relayerKey !== undefined && isPublic(computeAddress(relayerKey))) problems.push(`SOTTO_RELAYER_KEY ${told}`);
   if (signerAccounts.some(isPublic)) problems.push(`SOTTO_SIGNER_ACCOUNTS ${told}`);
   return problems;
+}
+
+/** What a running service takes from new settings. */
+export interface LiveConfig {
+  /** The running configuration with the new values of all live settings, and what derives from them. */
+  readonly config: Config;
+  readonly changes: SettingChanges;
+}
+
+/** Takes the values of live settings from a configuration that was read again. */
+export function liveConfig(running: Config, next: Config): LiveConfig {
+  const settings = { ...running, ...liveValues(SETTINGS, next) };
+  const extensions = running.extensions.map(({ extension, settings: own }, index) => ({
+    extension,
+    settings: {
+      ...own,
+      ...liveValues(extension.settings ?? {}, next.extensions[index]?.settings ?? {}),
+    } as ConfiguredExtension["settings"],
+  }));
+  const changes = [
+    settingChanges(SETTINGS, running as never, next as never),
+    ...running.extensions.map(({ extension, settings: own }, index) =>
+      settingChanges(extension.settings ?? {}, own, next.extensions[index]?.settings ?? {}),
+    ),
+  ];
+  return {
+    config: { ...complete(settings, running.local), extensions },
+    changes: { live: changes.flatMap(({ live }) => live), fixed: changes.flatMap(({ fixed }) => fixed) },
+  };
 }
 
 /** What extensions may know of the configuration, which has secrets. */

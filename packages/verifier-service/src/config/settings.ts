@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import {
   CHAIN_SETTINGS,
+  live,
   type Parse,
   parse,
   SERVER_SETTINGS,
@@ -64,11 +65,13 @@ export const SETTINGS = {
     undefined,
     "the chain's block time; multiplied by the confirmations at most 60 s; default 12000, on a local chain 1000",
   ),
-  maxHeadAgeMs: setting(
-    "SOTTO_MAX_HEAD_AGE_MS",
-    integer(0, 3_600_000),
-    undefined,
-    "maximum age of the newest block; if it is older, payments are refused and the service is not ready; 0 allows any age; default five block times and at least 60 s, on a local chain 0",
+  maxHeadAgeMs: live(
+    setting(
+      "SOTTO_MAX_HEAD_AGE_MS",
+      integer(0, 3_600_000),
+      undefined,
+      "maximum age of the newest block; if it is older, payments are refused and the service is not ready; 0 allows any age; default five block times and at least 60 s, on a local chain 0",
+    ),
   ),
   pollMs: setting(
     "SOTTO_POLL_MS",
@@ -128,29 +131,37 @@ export const SETTINGS = {
     "secret, the same on all replicas, under which the addresses of clients are hashed for their quotas, at least 32 characters; default: SOTTO_RELAYER_KEY; required without it",
     true,
   ),
-  maxFeePerGas: setting(
-    "SOTTO_MAX_FEE_PER_GAS",
-    wholeNumber,
-    undefined,
-    "maximum fee per gas, wei; default: ten times the price of the last blocks, updated every hour",
+  maxFeePerGas: live(
+    setting(
+      "SOTTO_MAX_FEE_PER_GAS",
+      wholeNumber,
+      undefined,
+      "maximum fee per gas, wei; default: ten times the price of the last blocks, updated every hour",
+    ),
   ),
-  maxPriorityFeePerGas: setting(
-    "SOTTO_MAX_PRIORITY_FEE_PER_GAS",
-    wholeNumber,
-    undefined,
-    "maximum priority fee per gas, wei; default: three times what the last blocks paid or the node suggests",
+  maxPriorityFeePerGas: live(
+    setting(
+      "SOTTO_MAX_PRIORITY_FEE_PER_GAS",
+      wholeNumber,
+      undefined,
+      "maximum priority fee per gas, wei; default: three times what the last blocks paid or the node suggests",
+    ),
   ),
-  gasBudget: setting(
-    "SOTTO_GAS_BUDGET",
-    wholeNumber,
-    "1000000000000000000",
-    "maximum wei that the relayer spends per day (UTC)",
+  gasBudget: live(
+    setting(
+      "SOTTO_GAS_BUDGET",
+      wholeNumber,
+      "1000000000000000000",
+      "maximum wei that the relayer spends per day (UTC)",
+    ),
   ),
-  leastBalance: setting(
-    "SOTTO_LEAST_BALANCE",
-    wholeNumber,
-    "10000000000000000",
-    "balance of the relayer in wei below which the service is not ready",
+  leastBalance: live(
+    setting(
+      "SOTTO_LEAST_BALANCE",
+      wholeNumber,
+      "10000000000000000",
+      "balance of the relayer in wei below which the service is not ready",
+    ),
   ),
   appendAfterMs: setting(
     "SOTTO_APPEND_AFTER_MS",
@@ -158,17 +169,21 @@ export const SETTINGS = {
     undefined,
     "age of the oldest queued note at which the relayer appends the queue to the tree; default 30000, on a local chain 0",
   ),
-  settleWaitMs: setting(
-    "SOTTO_SETTLE_WAIT_MS",
-    integer(0, 120_000),
-    undefined,
-    "time after which a request for a settlement gets the answer pending; default: a payment waits until its outcome is known, a deposit or withdrawal for its confirmations and two blocks, at least 10 s",
+  settleWaitMs: live(
+    setting(
+      "SOTTO_SETTLE_WAIT_MS",
+      integer(0, 120_000),
+      undefined,
+      "time after which a request for a settlement gets the answer pending; default: a payment waits until its outcome is known, a deposit or withdrawal for its confirmations and two blocks, at least 10 s",
+    ),
   ),
-  maxHeld: setting(
-    "SOTTO_MAX_HELD",
-    integer(1, 100_000),
-    "2000",
-    "maximum requests that wait for settlements at once, per replica; one address may have half of them",
+  maxHeld: live(
+    setting(
+      "SOTTO_MAX_HELD",
+      integer(1, 100_000),
+      "2000",
+      "maximum requests that wait for settlements at once, per replica; one address may have half of them",
+    ),
   ),
 
   store: setting(
@@ -196,13 +211,15 @@ export const SETTINGS = {
     "",
     "folders with verification keys of retired artifact sets, to recognize proofs made with them",
   ),
-  tokenKeys: setting(
-    "SOTTO_TOKEN_KEYS",
-    text,
-    ".sotto/token-keys",
-    "folder of Ed25519 private keys, one JWK per file; the last file name signs",
+  tokenKeys: live(
+    setting(
+      "SOTTO_TOKEN_KEYS",
+      text,
+      ".sotto/token-keys",
+      "folder of Ed25519 private keys, one JWK per file; the last file name signs",
+    ),
   ),
-  tokenKey: setting("SOTTO_TOKEN_KEY", text, undefined, "one JWK or a JWK set, instead of the folder", true),
+  tokenKey: live(setting("SOTTO_TOKEN_KEY", text, undefined, "one JWK or a JWK set, instead of the folder", true)),
   workers: setting(
     "SOTTO_VERIFY_WORKERS",
     integer(1, 64),
@@ -210,60 +227,75 @@ export const SETTINGS = {
     "threads that verify proofs; default one per processor core",
   ),
 
-  smallestAmount: setting(
-    "SOTTO_SMALLEST_AMOUNT",
-    integer(0),
-    "1000",
-    "minimum lower bound of a payment, token base units",
+  smallestAmount: live(
+    setting("SOTTO_SMALLEST_AMOUNT", integer(0), "1000", "minimum lower bound of a payment, token base units"),
   ),
-  recipients: setting(
-    "SOTTO_RECIPIENTS",
-    list(shieldedAddress),
-    "",
-    "one shielded address of each wallet that is served, comma-separated; the wallet's addresses of all months count; empty serves everyone",
+  recipients: live(
+    setting(
+      "SOTTO_RECIPIENTS",
+      list(shieldedAddress),
+      "",
+      "one shielded address of each wallet that is served, comma-separated; the wallet's addresses of all months count; empty serves everyone",
+    ),
   ),
-  recipientQuota: setting(
-    "SOTTO_RECIPIENT_QUOTA",
-    integer(0),
-    "100000",
-    "payments per day to one wallet, at the addresses of all its months",
+  recipientQuota: live(
+    setting(
+      "SOTTO_RECIPIENT_QUOTA",
+      integer(0),
+      "100000",
+      "payments per day to one wallet, at the addresses of all its months",
+    ),
   ),
-  clientQuota: setting(
-    "SOTTO_CLIENT_QUOTA",
-    integer(0),
-    undefined,
-    "verified payments and withdrawals per network and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 10000",
+  clientQuota: live(
+    setting(
+      "SOTTO_CLIENT_QUOTA",
+      integer(0),
+      undefined,
+      "verified payments and withdrawals per network and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 10000",
+    ),
   ),
-  sponsorQuota: setting(
-    "SOTTO_SPONSOR_QUOTA",
-    integer(0),
-    undefined,
-    "deposits, and withdrawals without a fee, per network and day, and deposits per account and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
+  sponsorQuota: live(
+    setting(
+      "SOTTO_SPONSOR_QUOTA",
+      integer(0),
+      undefined,
+      "deposits, and withdrawals without a fee, per network and day, and deposits per account and day; default: as many as an eighth of SOTTO_GAS_BUDGET pays for, at most 100",
+    ),
   ),
-  quotasBeyondBudget: setting(
-    "SOTTO_QUOTAS_BEYOND_BUDGET",
-    oneOf("refuse", "allow"),
-    "refuse",
-    "allow: start even if the quotas let one client exhaust SOTTO_GAS_BUDGET",
+  quotasBeyondBudget: live(
+    setting(
+      "SOTTO_QUOTAS_BEYOND_BUDGET",
+      oneOf("refuse", "allow"),
+      "refuse",
+      "allow: start even if the quotas let one client exhaust SOTTO_GAS_BUDGET",
+    ),
   ),
-  depositFee: setting(
-    "SOTTO_DEPOSIT_FEE",
-    integer(0),
-    "0",
-    "fee of a deposit, paid as a note of at least this amount in base units to SOTTO_FEE_TAG; 0: deposits are sponsored",
+  depositFee: live(
+    setting(
+      "SOTTO_DEPOSIT_FEE",
+      integer(0),
+      "0",
+      "fee of a deposit, paid as a note of at least this amount in base units to SOTTO_FEE_TAG; 0: deposits are sponsored",
+    ),
   ),
-  feeTag: setting("SOTTO_FEE_TAG", wholeNumber, undefined, "owner tag that receives the notes for SOTTO_DEPOSIT_FEE"),
-  withdrawalFee: setting(
-    "SOTTO_WITHDRAWAL_FEE",
-    integer(0),
-    "0",
-    "minimum fee of a withdrawal or merge to the relayer's account, base units; 0: they are sponsored",
+  feeTag: live(
+    setting("SOTTO_FEE_TAG", wholeNumber, undefined, "owner tag that receives the notes for SOTTO_DEPOSIT_FEE"),
   ),
-  longestValidity: setting(
-    "SOTTO_LONGEST_VALIDITY",
-    integer(60, DAY_SECONDS * 30),
-    String(DAY_SECONDS),
-    "maximum remaining validity of a deposit or withdrawal, seconds",
+  withdrawalFee: live(
+    setting(
+      "SOTTO_WITHDRAWAL_FEE",
+      integer(0),
+      "0",
+      "minimum fee of a withdrawal or merge to the relayer's account, base units; 0: they are sponsored",
+    ),
+  ),
+  longestValidity: live(
+    setting(
+      "SOTTO_LONGEST_VALIDITY",
+      integer(60, DAY_SECONDS * 30),
+      String(DAY_SECONDS),
+      "maximum remaining validity of a deposit or withdrawal, seconds",
+    ),
   ),
 
   discovery: setting(
@@ -278,8 +310,10 @@ export const SETTINGS = {
     undefined,
     "minimum time between the first payment for a resource and its listing, so that nobody can tell which payment it was; each waits a random time, at most twice as long; default 24, on a local chain 0",
   ),
-  discoveryHostLimit: setting("SOTTO_DISCOVERY_HOST_LIMIT", integer(1, 1_000), "20", "maximum listings of one host"),
-  discoveryLimit: setting("SOTTO_DISCOVERY_LIMIT", integer(1, 100_000), "5000", "maximum listings of all hosts"),
+  discoveryHostLimit: live(
+    setting("SOTTO_DISCOVERY_HOST_LIMIT", integer(1, 1_000), "20", "maximum listings of one host"),
+  ),
+  discoveryLimit: live(setting("SOTTO_DISCOVERY_LIMIT", integer(1, 100_000), "5000", "maximum listings of all hosts")),
 } as const;
 
 export type Settings = SettingValues<typeof SETTINGS>;

@@ -38,6 +38,11 @@ export interface Extensions {
   readonly port: number;
   readonly needs: Readonly<Record<string, Need>>;
   routes(app: App): void;
+  /**
+   * Asks each extension to check the live settings and the nodes of a configuration that was read again.
+   * @returns a function that applies them @throws the extensions' errors
+   */
+  prepare(next: Config): Promise<() => void>;
   /** @param port where the server listens */
   start(port: number): void;
 }
@@ -60,9 +65,10 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
     const { name } = extension;
     const core: ServiceCore = {
       ...rest,
+      log: parts.log.part(name),
       settings,
       place: placeOf(config),
-      nodes: { urls: config.rpcUrls, timeoutMs: config.rpcTimeoutMs },
+      nodes: nodesOf(config),
       database: () => database as never,
       verifyProof: (...statement) => proofs.verify(...statement).catch(falseIfMalformed),
       quotas: {
@@ -78,6 +84,7 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
     const running = await attempt(name, async () => extension.open(core));
     closeLater(() => running.close?.());
     assertReady(extension, running);
+    assertReloads(extension, running);
     if (running.admit !== undefined && extension.admits === undefined)
       throw new ServiceError("EXTENSION_INVALID", `the extension ${name} admits payments and does not say so`);
     open.push({ name, running, field: extension.admits?.field });
@@ -97,6 +104,17 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
     routes(app) {
       for (const { name, running } of open)
         app.register(async (scope) => attempt(name, async () => running.routes?.(scope as App)));
+    },
+    async prepare(next) {
+      const applied: (() => void)[] = [];
+      for (const [index, { running }] of open.entries()) {
+        const { settings = {} } = next.extensions[index] ?? {};
+        const apply = await running.reload?.({ settings, nodes: nodesOf(next) });
+        if (apply !== undefined) applied.push(apply);
+      }
+      return () => {
+        for (const apply of applied) apply();
+      };
     },
     start(port) {
       address.listening(port);
@@ -158,6 +176,18 @@ function assertReady({ name, readiness }: ServiceExtension, { ready }: OpenExten
   if (ready !== undefined && readiness === undefined)
     throw new ServiceError("EXTENSION_INVALID", `the extension ${name} has a readiness check and does not describe it`);
 }
+
+/** A live setting that nothing applies would keep its old value while the log says that it changed. */
+function assertReloads({ name, settings = {} }: ServiceExtension, { reload }: OpenExtension): void {
+  const isLive = Object.values(settings).some((setting) => setting.live);
+  if (isLive && reload === undefined)
+    throw new ServiceError("EXTENSION_INVALID", `the extension ${name} has a live setting and does not reload it`);
+}
+
+const nodesOf = ({ rpcUrls, rpcTimeoutMs }: Config): ServiceCore["nodes"] => ({
+  urls: rpcUrls,
+  timeoutMs: rpcTimeoutMs,
+});
 
 /** @throws ServiceError EXTENSION_FAILED, unless the extension's error has a code */
 async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {

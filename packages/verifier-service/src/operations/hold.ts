@@ -23,12 +23,15 @@ export interface Caller {
 }
 
 export interface HoldOptions {
-  /** Maximum requests that wait at once. */
-  readonly maxHeld: number;
-  /** The operator's limit for all waits, ms; undefined: a payment waits until its outcome is decided. */
-  readonly settleWaitMs: number | undefined;
-  readonly confirmations: number;
-  readonly blockTimeMs: number;
+  /** Read for each request: they may change while requests wait. */
+  readonly limits: {
+    /** Maximum requests that wait at once. */
+    readonly maxHeld: number;
+    /** The operator's limit for all waits, ms; undefined: a payment waits until its outcome is decided. */
+    readonly settleWaitMs: number | undefined;
+    readonly confirmations: number;
+    readonly blockTimeMs: number;
+  };
   readonly clock: () => number;
   /** Called with the number of waiting requests. */
   readonly onChange: (held: number) => void;
@@ -70,7 +73,8 @@ export class Holds {
    * @throws ServiceError OVERLOADED
    */
   enter(payment: string, { asyncAfterMs, client }: Caller): Hold {
-    const { maxHeld, settleWaitMs, clock } = this.#options;
+    const { clock } = this.#options;
+    const { maxHeld, settleWaitMs } = this.#options.limits;
     const limits = new Map([
       [TOTAL, maxHeld],
       [`client ${client}`, Math.ceil(maxHeld / 2)],
@@ -102,7 +106,7 @@ export class Holds {
 
   /** The time at which the chain shows whether an operation was mined before its deadline, ms. */
   #decidedAt(validUntil: number): number {
-    const { confirmations, blockTimeMs } = this.#options;
+    const { confirmations, blockTimeMs } = this.#options.limits;
     return validUntil * 1000 + (confirmations + SPARE_BLOCKS) * blockTimeMs;
   }
 

@@ -30,17 +30,26 @@ export function sampledMetrics(parts: SampledParts): void {
 function limitMetrics({ registry, config }: SampledParts): void {
   const { chainId, pool, artifactSet } = config;
   const registers = [registry];
-  const limit = (name: string, help: string, value: number) =>
-    new Gauge({ name: `sotto_${name}`, help, registers }).set(value);
+  const limit = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name: `sotto_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
   new Gauge({
     name: "sotto_deployment_info",
     help: "always 1; chain, pool and artifact set of the service",
     labelNames: ["chain_id", "pool", "set"],
     registers,
   }).set({ chain_id: String(chainId), pool, set: artifactSet }, 1);
-  limit("relayer_gas_budget_wei", "SOTTO_GAS_BUDGET: maximum wei of a day (UTC)", Number(config.gasBudget));
-  limit("relayer_least_balance_wei", "SOTTO_LEAST_BALANCE: not ready below this balance", Number(config.leastBalance));
-  limit("settle_held_max", "SOTTO_MAX_HELD: maximum requests that wait for settlements", config.maxHeld);
+  limit("relayer_gas_budget_wei", "SOTTO_GAS_BUDGET: maximum wei of a day (UTC)", () => Number(config.gasBudget));
+  limit("relayer_least_balance_wei", "SOTTO_LEAST_BALANCE: not ready below this balance", () =>
+    Number(config.leastBalance),
+  );
+  limit("settle_held_max", "SOTTO_MAX_HELD: maximum requests that wait for settlements", () => config.maxHeld);
 }
 
 /** A node is named by its position in SOTTO_RPC_URLS, from 0, and its host: the rest of a URL may contain a key. */

@@ -42,7 +42,9 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
  * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
  */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { store, chain, signer, config, prover, metrics, log, clock = Date.now } = options;
+  const { store, chain, signer, prover, metrics, log, clock = Date.now } = options;
+  // Its own, because its limits may change.
+  const config = { ...options.config };
   assertConfig(config);
   if (config.append && prover === undefined)
     throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer that appends notes needs a prover");

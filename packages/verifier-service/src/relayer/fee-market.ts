@@ -70,7 +70,7 @@ export interface DataCost {
 const withReserve = (cost: bigint): bigint => cost + cost / 4n;
 
 export class FeeMarket {
-  readonly #options: FeeMarketOptions;
+  #options: FeeMarketOptions;
   #caps: { readonly value: FeeCaps; readonly until: number } | undefined;
   /** The lowest priority fee that nodes accept, as far as their refusals said. */
   #lowestTip: { readonly value: bigint; readonly until: number } | undefined;
@@ -80,6 +80,13 @@ export class FeeMarket {
 
   constructor(options: FeeMarketOptions) {
     this.#options = options;
+  }
+
+  /** Uses these limits from now on. */
+  configure(limits: Pick<FeeMarketOptions, "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudgetPerDay">): void {
+    const { maxFeePerGas, maxPriorityFeePerGas, gasBudgetPerDay } = limits;
+    this.#options = { ...this.#options, maxFeePerGas, maxPriorityFeePerGas, gasBudgetPerDay };
+    this.#caps = undefined;
   }
 
   /** The fees that a transaction should offer now; undefined while the base fee exceeds the cap. */
@@ -97,8 +104,12 @@ export class FeeMarket {
   async caps(): Promise<FeeCaps> {
     const { clock } = this.#options;
     if (this.#caps !== undefined && clock() < this.#caps.until) return this.#caps.value;
+    const options = this.#options;
     try {
-      this.#caps = { value: await this.#derive(), until: clock() + CAPS_MS };
+      const value = await this.#derive();
+      // Other limits may have been configured meanwhile.
+      if (options !== this.#options) return this.caps();
+      this.#caps = { value, until: clock() + CAPS_MS };
     } catch (error) {
       // If the nodes do not answer, the caps of the last hour remain in use.
       if (this.#caps === undefined) throw error;

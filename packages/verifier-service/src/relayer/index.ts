@@ -9,6 +9,7 @@ export {
   type Outcome,
   type PoolDeployment,
   type RelayerConfig,
+  type RelayerLimits,
   type RelayerLog,
   type RelayerMetrics,
   type RelayerProver,

@@ -6,10 +6,11 @@ import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { codeOf } from "./errors.ts";
 import type { Follower } from "./follower.ts";
+import { assertConfig } from "./options.ts";
 import type { OutcomeResolver } from "./outcome-resolver.ts";
 import { OutcomeWaiters } from "./outcome-waiters.ts";
 import type { Tracker } from "./tracker.ts";
-import type { Outcome, RelayerStatus } from "./types.ts";
+import type { Outcome, RelayerLimits, RelayerStatus } from "./types.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 /** Sends the queued operations, and appends the new notes. */
@@ -28,6 +29,12 @@ export interface Relayer {
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
   /** Checks that the account's signer works. @throws SignerError */
   checkSigner(): Promise<void>;
+  /**
+   * Checks new limits.
+   * @returns a function that applies them from the next transaction on
+   * @throws RelayerError INVALID_RELAYER_OPTION
+   */
+  prepare(limits: RelayerLimits): () => void;
   /** What the relayer is doing, for readiness checks and metrics. */
   status(): Promise<RelayerStatus>;
 }
@@ -109,6 +116,15 @@ export class RelayerLoop implements Relayer {
 
   checkSigner(): Promise<void> {
     return this.#context.account.check();
+  }
+
+  prepare(limits: RelayerLimits): () => void {
+    const { config, market } = this.#context;
+    assertConfig({ ...config, ...limits });
+    return () => {
+      Object.assign(config, limits);
+      market.configure(limits);
+    };
   }
 
   async status(): Promise<RelayerStatus> {

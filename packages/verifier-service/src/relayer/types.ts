@@ -69,6 +69,12 @@ export interface RelayerConfig {
   leaseTtl: number;
 }
 
+/** What may change while the relayer runs. */
+export type RelayerLimits = Pick<
+  RelayerConfig,
+  "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudgetPerDay" | "maxAuthorizationAge"
+>;
+
 export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
   confirmations: 2,
   blockSeconds: 12,

@@ -8,7 +8,7 @@ const MIN_REREAD_MS = 1_000;
 
 /** The current keys. Keys may be added and removed while the service runs. */
 export class KeyRing {
-  readonly #source: KeySource;
+  #source: KeySource;
   readonly #clock: () => number;
   readonly #onError: (error: unknown) => void;
   #keys: readonly TokenKey[];
@@ -35,6 +35,20 @@ export class KeyRing {
     return new KeyRing(source, await source(), clock, onError);
   }
 
+  /**
+   * Reads the keys of a source, to use them instead of the present ones.
+   * @returns a function that does it
+   * @throws ServiceError TOKEN_KEY_INVALID; the present keys stay in use
+   */
+  async prepare(source: KeySource): Promise<() => void> {
+    const keys = await source();
+    return () => {
+      this.#source = source;
+      this.#keys = keys;
+      this.#readAt = this.#clock();
+    };
+  }
+
   /** The newest key. */
   async signer(): Promise<TokenKey> {
     await this.#refresh(REREAD_MS);
@@ -55,8 +69,11 @@ export class KeyRing {
   async #refresh(age: number): Promise<void> {
     if (this.#clock() - this.#readAt < age) return;
     this.#readAt = this.#clock();
+    const source = this.#source;
     try {
-      this.#keys = await this.#source();
+      const keys = await source();
+      // Another source may have replaced it meanwhile.
+      if (source === this.#source) this.#keys = keys;
     } catch (error) {
       this.#onError(error);
     }

@@ -9,8 +9,8 @@ function open(
   change: { maxHeld?: number; settleWaitMs?: number | undefined; confirmations?: number; blockTimeMs?: number } = {},
 ) {
   const held: number[] = [];
-  const options = { maxHeld: 100, settleWaitMs: undefined, confirmations: 4, blockTimeMs: 2_000, ...change };
-  const holds = new Holds({ ...options, clock: () => NOW, onChange: (count) => held.push(count) });
+  const limits = { maxHeld: 100, settleWaitMs: undefined, confirmations: 4, blockTimeMs: 2_000, ...change };
+  const holds = new Holds({ limits, clock: () => NOW, onChange: (count) => held.push(count) });
   const enter = (payment: string, client = "a", asyncAfterMs?: number) =>
     holds.enter(payment, { client, asyncAfterMs, gone: new AbortController().signal });
   return { enter, held };

@@ -2,6 +2,7 @@ import { type Address, allowsDevelopment, type DeploymentManifest, hexToBytes, i
 import {
   assertNoProblems,
   type Environment,
+  logLevelProblems,
   readSettings,
   reportMissing,
   type ServerSettings,
@@ -101,7 +102,10 @@ export function readCuratorConfig(environment: Environment): CuratorConfig {
   assertNoProblems(problems);
   const settings = values as SettingValues<typeof CURATOR_SETTINGS> & ServerSettings;
   const local = allowsDevelopment(environment, settings.chainId);
-  assertNoProblems(problemsOf(settings, local));
+  assertNoProblems([
+    ...problemsOf(settings, local),
+    ...logLevelProblems(settings.logLevel, ["http", "chain", "curator", "judges", "reload"]),
+  ]);
   const { chainId, pool, originKey: key, originName: name } = settings;
   return {
     ...settings,
