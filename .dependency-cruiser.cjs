@@ -38,7 +38,7 @@ const allowed = {
   server: ["protocol", "database"],
   command: ["protocol"],
   certify: [],
-  keys: ["protocol", "command", "certify"],
+  keys: ["protocol", "groth16", "command", "certify"],
   deploy: ["protocol", "prover", "command", "keys"],
   local: [
     "protocol",

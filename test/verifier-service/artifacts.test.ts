@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
+import { expandKey } from "@sotto/groth16";
 import { CIRCUITS } from "@sotto/protocol";
 import { slow } from "@sotto/test-kit/slow";
 import { artifacts, openService, type TestService } from "@sotto/test-world/service";
@@ -43,8 +44,8 @@ describe("circuits and keys", function () {
     expect(Object.keys(body.circuits)).to.deep.equal(Object.keys(CIRCUITS));
     for (const [name, { publicSignals, files }] of Object.entries(body.circuits)) {
       expect(publicSignals).to.deep.equal(CIRCUITS[name as keyof typeof CIRCUITS].publicSignals);
-      expect(files).to.have.all.keys("wasm", "zkey", "vkey", "r1cs");
-      for (const { url, sha256: hash, size } of [files["vkey"]!, files["wasm"]!]) {
+      expect(files).to.have.all.keys("wasm", "zkey", "vkey", "r1cs", "czkey");
+      for (const { url, sha256: hash, size } of [files["vkey"]!, files["wasm"]!, files["czkey"]!]) {
         const file = await get(`/${url}`);
         expect(file.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
         expect(file.headers.get("etag")).to.equal(`"${hash}"`);
@@ -54,6 +55,15 @@ describe("circuits and keys", function () {
     }
     const again = await get("/circuits", { "if-none-match": response.headers.get("etag")! });
     expect(again.status).to.equal(304);
+  });
+
+  it("serves each proving key in compact form too, which expands to the same key", async () => {
+    const { circuits } = (await (await get("/circuits")).json()) as {
+      circuits: Record<string, { files: Record<string, { url: string; sha256: string }> }>;
+    };
+    const { zkey, czkey } = circuits["elgamal_range"]?.files as Record<string, { url: string; sha256: string }>;
+    const expanded = await expandKey(await bytesOf(await get(`/${czkey?.url}`)));
+    expect(sha256(Buffer.from(expanded))).to.equal(zkey?.sha256);
   });
 
   for (const [path, ending] of KINDS)

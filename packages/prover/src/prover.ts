@@ -2,6 +2,7 @@ import {
   type CircuitInput,
   type CircuitProver,
   createCircuitProver,
+  expandKey,
   fastEngine,
   type PreparedProof,
   type PrepareOptions,
@@ -83,7 +84,7 @@ const filesOf = (artifacts: Artifacts, circuit: string) => ({
   wasm: () => artifacts.bytes(circuit, "wasm"),
   async zkey() {
     // The verification key is read at the same time, and parsed later, while the engine proves.
-    const [zkey] = await Promise.all([provingKeyOf(artifacts, circuit), artifacts.bytes(circuit, "vkey")]);
+    const [zkey] = await Promise.all([provingKeyOf(artifacts, circuit, expandKey), artifacts.bytes(circuit, "vkey")]);
     return zkey;
   },
   verificationKey: () => artifacts.verificationKey(circuit),

@@ -2,15 +2,13 @@
 import { COEFFICIENT_BYTES, type Degree, SCALAR_BYTES } from "../fast/layout.ts";
 import { PACKED_HEADER_BYTES, packedSizes, unpackCoefficients } from "./coefficients.ts";
 import {
-  AT,
   COEFFICIENTS,
-  COMPACT_VERSION,
+  type CompactKeyHeader,
+  compactKeyHeader,
   degreeOf,
   GROUP_POINTS,
-  HASH_BYTES,
   HEADER_BYTES,
   invalidCompactKey,
-  isCompactKey,
   MAX_ORIGINAL_BYTES,
   MAX_RATIO,
   MAX_SECTIONS,
@@ -48,10 +46,7 @@ interface Section {
   readonly length: number;
 }
 
-interface Header {
-  readonly hash: Uint8Array;
-  readonly originalSize: number;
-  readonly compactSize: number;
+interface Header extends Omit<CompactKeyHeader, "sections"> {
   readonly sections: readonly Section[];
 }
 
@@ -87,19 +82,12 @@ export async function expand(pieces: AsyncIterable<Uint8Array>, expansion: Expan
 }
 
 async function readHeader(reader: PieceReader, { maxBytes, compactSize: arriving }: Expansion): Promise<Header> {
-  const bytes = (await reader.take(HEADER_BYTES)).slice();
-  const view = new DataView(bytes.buffer);
-  if (!isCompactKey(bytes) || view.getUint32(AT.version, true) !== COMPACT_VERSION)
-    throw invalidCompactKey("it is not a version 1 compact key");
-  const [originalSize, compactSize] = [AT.originalSize, AT.compactSize].map((at) =>
-    Number(view.getBigUint64(at, true)),
-  ) as [number, number];
+  const { hash, originalSize, compactSize, sections: count } = compactKeyHeader(await reader.take(HEADER_BYTES));
   if (arriving !== undefined && arriving !== compactSize) throw invalidCompactKey(WRONG_SIZE);
   const limit = Math.min(maxBytes, MAX_ORIGINAL_BYTES);
   if (originalSize > limit) throw invalidCompactKey(`the key in it has ${originalSize} bytes, the limit is ${limit}`);
   if (originalSize > MAX_RATIO * compactSize)
     throw invalidCompactKey(`the key in it is more than ${MAX_RATIO} times as large`);
-  const count = view.getUint32(AT.sections, true);
   if (count > MAX_SECTIONS) throw invalidCompactKey(`it has ${count} sections, the limit is ${MAX_SECTIONS}`);
   const table = (await reader.take(count * SECTION_BYTES)).slice();
   const entries = new DataView(table.buffer);
@@ -109,7 +97,7 @@ async function readHeader(reader: PieceReader, { maxBytes, compactSize: arriving
   }));
   const size = sections.reduce<number>((sum, { length }) => sum + ZKEY_SECTION_BYTES + length, ZKEY_HEADER_BYTES);
   if (size !== originalSize) throw invalidCompactKey("its sections do not make a key of the size that it states");
-  return { hash: bytes.slice(AT.hash, AT.hash + HASH_BYTES), originalSize, compactSize, sections };
+  return { hash, originalSize, compactSize, sections };
 }
 
 function allocate({ allocate }: Expansion, bytes: number): Uint8Array {

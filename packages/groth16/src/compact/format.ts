@@ -44,6 +44,35 @@ export function isCompactKey(file: Uint8Array): boolean {
   return file.byteLength >= 4 && String.fromCharCode(...file.subarray(0, 4)) === COMPACT_MAGIC;
 }
 
+/** What a compact key states of itself and of the key in it. */
+export interface CompactKeyHeader {
+  /** SHA-256 of the .zkey file that it expands to. */
+  readonly hash: Uint8Array;
+  /** Size of that file, bytes. */
+  readonly originalSize: number;
+  /** Size of the compact key, bytes. */
+  readonly compactSize: number;
+  readonly sections: number;
+}
+
+/**
+ * Reads the header, of which nothing is compared with the rest.
+ * @param bytes a compact key, or its first 60 bytes
+ * @throws Groth16Error COMPACT_KEY_INVALID
+ */
+export function compactKeyHeader(bytes: Uint8Array): CompactKeyHeader {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isComplete = bytes.byteLength >= HEADER_BYTES;
+  if (!isComplete || !isCompactKey(bytes) || view.getUint32(AT.version, true) !== COMPACT_VERSION)
+    throw invalidCompactKey("it is not a version 1 compact key");
+  return {
+    hash: bytes.slice(AT.hash, AT.hash + HASH_BYTES),
+    originalSize: Number(view.getBigUint64(AT.originalSize, true)),
+    compactSize: Number(view.getBigUint64(AT.compactSize, true)),
+    sections: view.getUint32(AT.sections, true),
+  };
+}
+
 /** A Groth16Error with the code COMPACT_KEY_INVALID. */
 export function invalidCompactKey(reason: string): Error {
   return groth16Error("COMPACT_KEY_INVALID", `The compact proving key is not usable: ${reason}.`, { reason });

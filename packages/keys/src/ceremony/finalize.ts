@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "@sotto/command/command";
+import { makeCompactKey } from "../circuits/compact-key.ts";
 import { compressFile } from "../circuits/compress.ts";
 import { sha256, sha256File, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths } from "../circuits/paths.ts";
@@ -60,7 +61,7 @@ export async function finalize(context: FinalContext, ptau: string, to: string):
     await assertFollows(readInitialKey(context, transcript, name), ptau, built.zkey);
     writeAtomically(built.vkey, await exportVerificationKey(built.zkey));
     final[name] = hashesOf(built);
-    await Promise.all([compressFile(built.wasm), compressFile(built.zkey)]);
+    await Promise.all([compressFile(built.wasm), compressFile(built.zkey), makeCompactKey(built)]);
     const verifier = await context.verifier(name, built.zkey, transcript.set);
     if (verifier === undefined) return;
     verifiers[name] = verifier;

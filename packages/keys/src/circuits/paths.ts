@@ -20,6 +20,7 @@ export function artifactPaths(name: string, folder = join(buildFolder, name)) {
     wasm: file("wasm"),
     sym: file("sym"),
     zkey: file("zkey"),
+    compactKey: file("czkey"),
     vkey: file("vkey.json"),
     trapdoor: file("trapdoor.json"),
   };

@@ -1,4 +1,5 @@
 // The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
+import { makeCompactKey } from "../circuits/compact-key.ts";
 import { compressFile } from "../circuits/compress.ts";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 import { assertVerifier, exportVerifier } from "../verifiers/export.ts";
@@ -32,8 +33,8 @@ async function makeKeys(names: readonly CircuitName[]): Promise<Set<CircuitName>
 
 async function compressKeys(names: readonly CircuitName[]): Promise<void> {
   for (const name of names) {
-    const { wasm, zkey } = artifactPaths(name);
-    await Promise.all([compressFile(wasm), compressFile(zkey)]);
+    const paths = artifactPaths(name);
+    await Promise.all([compressFile(paths.wasm), compressFile(paths.zkey), makeCompactKey(paths)]);
   }
 }
 

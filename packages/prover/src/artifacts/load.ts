@@ -3,6 +3,7 @@ import { parseVerificationKey, type VerificationKey } from "@sotto/groth16";
 import { isArrayBuffer } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
+import type { ExpandKey } from "./compact-key.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
 import { diskCache } from "./disk-cache.ts";
 import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
@@ -91,8 +92,8 @@ class LockedArtifacts implements Artifacts {
   readonly #provingKeys = new Map<string, Promise<Uint8Array>>();
   readonly #verificationKeys = new Map<string, Promise<VerificationKey>>();
 
-  static provingKeyOf(artifacts: Artifacts, circuit: string): Promise<Uint8Array> {
-    return #provingKeys in artifacts ? artifacts.#provingKey(circuit) : artifacts.bytes(circuit, "zkey");
+  static provingKeyOf(artifacts: Artifacts, circuit: string, expand?: ExpandKey): Promise<Uint8Array> {
+    return #provingKeys in artifacts ? artifacts.#provingKey(circuit, expand) : artifacts.bytes(circuit, "zkey");
   }
 
   constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
@@ -110,8 +111,8 @@ class LockedArtifacts implements Artifacts {
     });
   }
 
-  #provingKey(circuit: string): Promise<Uint8Array> {
-    return remember(this.#provingKeys, circuit, () => this.#load(circuit, "zkey"));
+  #provingKey(circuit: string, expand?: ExpandKey): Promise<Uint8Array> {
+    return remember(this.#provingKeys, circuit, () => this.#load(circuit, "zkey", expand));
   }
 
   verificationKey(circuit: string): Promise<VerificationKey> {
@@ -127,7 +128,7 @@ class LockedArtifacts implements Artifacts {
     this.#verificationKeys.clear();
   }
 
-  async #load(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
+  async #load(circuit: string, kind: ArtifactKind, expand?: ExpandKey): Promise<Uint8Array> {
     const hashes = Object.hasOwn(this.lock.circuits, circuit) ? this.lock.circuits[circuit] : undefined;
     const expected = hashes?.[kind];
     if (expected === undefined) {
@@ -139,7 +140,7 @@ class LockedArtifacts implements Artifacts {
     }
     const path = artifactPath(this.set, circuit, kind);
     const asked = { circuit, kind, path, sha256: expected, maxBytes: this.#maxBytes[kind] };
-    const { bytes, sha256: found } = await this.#source.read(asked);
+    const { bytes, sha256: found } = await this.#source.read(asked, expand);
     if (found !== expected) {
       const file = this.#source.locate(asked);
       const message = `Artifact ${file} does not match the lock: expected SHA-256 ${expected}, found ${found}.`;
@@ -155,9 +156,10 @@ class LockedArtifacts implements Artifacts {
  * hash was checked, and WebCrypto refuses such memory.
  *
  * A function, because reading the class at import would keep it in the bundle of a page that does not prove.
+ * @param expand with it, the key may be downloaded in compact form
  */
-export function provingKeyOf(artifacts: Artifacts, circuit: string): Promise<Uint8Array> {
-  return LockedArtifacts.provingKeyOf(artifacts, circuit);
+export function provingKeyOf(artifacts: Artifacts, circuit: string, expand?: ExpandKey): Promise<Uint8Array> {
+  return LockedArtifacts.provingKeyOf(artifacts, circuit, expand);
 }
 
 /** Failures are not cached, so that the next call retries. */

@@ -2,11 +2,14 @@
 import { SottoError, baseUrl as toServiceUrl } from "@sotto/protocol/base";
 import { proverError } from "../errors.ts";
 import type { ArtifactCache } from "./cache.ts";
-import { type Downloaded, download, missing, tooLarge } from "./download.ts";
+import { type CompactFile, downloadCompactKey, type ExpandKey } from "./compact-key.ts";
+import { missing, tooLarge } from "./download.ts";
+import { downloadPart } from "./download-part.ts";
+import { Failsafe } from "./failsafe.ts";
 import type { ArtifactKind } from "./lock.ts";
 import { codeOf, isMissing, readWhole, syncFileSystem } from "./node-files.ts";
+import { readServedFiles, type ServedFiles } from "./served-files.ts";
 import { sha256 } from "./sha256.ts";
-import { readServedFiles, type ServedFiles } from "./sizes.ts";
 
 /** A file of the lock. */
 export interface ArtifactFile {
@@ -30,9 +33,10 @@ export interface ArtifactSource {
   locate(file: ArtifactFile): string;
   /**
    * Returns at most `maxBytes` bytes.
+   * @param expand if given, a proving key may be downloaded in compact form
    * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE, ABORTED
    */
-  read(file: ArtifactFile): Promise<FoundFile>;
+  read(file: ArtifactFile, expand?: ExpandKey): Promise<FoundFile>;
 }
 
 /** A file that is being downloaded. */
@@ -105,20 +109,33 @@ export function serviceSource(service: string, options: HttpOptions): ArtifactSo
     throw proverError("ARTIFACTS_SOURCE_INVALID", "`service` must be a service's base URL, an http or https URL.");
   const { fetch: send = globalThis.fetch, signal } = options;
   let served: Promise<ServedFiles | undefined> | undefined;
-  const locate = ({ sha256: hash }: ArtifactFile): string => `${base}/artifacts/${hash}`;
-  const size = async (file: ArtifactFile): Promise<number | undefined> => {
+  const locate = ({ sha256: hash }: { readonly sha256: string }): string => `${base}/artifacts/${hash}`;
+  const list = async (): Promise<ServedFiles | undefined> => {
     served ??= readServedFiles(base, send, signal);
     const known = await served;
     if (known === undefined) served = undefined;
+    return known;
+  };
+  const size = async (file: ArtifactFile): Promise<number | undefined> => {
+    const known = await list();
     const found = known?.sizes.get(file.sha256);
     if (known !== undefined && found === undefined)
       throw missing(locate(file), `the service has the set ${known.set}, which lacks ${file.path}`);
     if (found !== undefined && found > file.maxBytes) throw tooLarge(locate(file), file.maxBytes, found);
     return found;
   };
+  const compact = async (file: ArtifactFile): Promise<CompactFile | undefined> => {
+    const known = await list();
+    const hash = known?.compactKeys.get(file.sha256);
+    const bytes = known?.sizes.get(hash ?? "") ?? 0;
+    return hash === undefined || bytes > file.maxBytes
+      ? undefined
+      : { url: locate({ sha256: hash }), sha256: hash, size: bytes };
+  };
   return {
     locate,
-    read: (file) => readHttp({ file, url: locate(file), redirect: "error", size, ...options }),
+    read: (file, expand) =>
+      readHttp({ file, url: locate(file), redirect: "error", size, ...options, ...(expand && { compact, expand }) }),
   };
 }
 
@@ -128,14 +145,14 @@ interface HttpRead extends HttpOptions {
   redirect: "follow" | "error";
   /** Size of the file, bytes, if the server sends it. */
   size: (file: ArtifactFile) => Promise<number | undefined>;
+  /** The compact form of a proving key, if the server has one. */
+  compact?: ((file: ArtifactFile) => Promise<CompactFile | undefined>) | undefined;
+  expand?: ExpandKey | undefined;
 }
 
-/** Number of downloaded bytes between two writes to the cache. */
-const PART_BYTES = 1 << 19;
-
 /** Reads a file from the cache or, if the cache has no file with the right hash, downloads and caches it. */
-async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Promise<FoundFile> {
-  const { fetch: send = globalThis.fetch, onProgress, signal } = options;
+async function readHttp({ file, size, compact, expand, ...options }: HttpRead): Promise<FoundFile> {
+  const { onProgress } = options;
   const { circuit, kind, maxBytes } = file;
   const name = `${file.sha256}.${kind}`;
   const cache = new Failsafe(options.cache, options.onCacheError);
@@ -149,71 +166,24 @@ async function readHttp({ file, url, redirect, size, ...options }: HttpRead): Pr
     if (await accept(cached)) return { bytes: cached, sha256: found };
     await cache.use((entries) => entries.remove(name));
   }
+  const { fetch = globalThis.fetch, redirect, signal } = options;
+  const onBytes = (received: Uint8Array, total: number | undefined): void =>
+    onProgress?.({ circuit, kind, received: received.length, total });
+  const keep = { cache, fetch, redirect, signal };
   const part = await cache.use((entries) => entries.readPart(name, maxBytes));
-  let stored = part?.length ?? 0;
-  const keep = async (received: Uint8Array): Promise<void> => {
-    if (received.length < stored) {
-      // The download restarted, because the server sends no ranges or the part belonged to another file.
-      await cache.use((entries) => entries.remove(name));
-      stored = 0;
+  const isBegun = part !== undefined && part.length > 0;
+  const smaller = isBegun ? undefined : await compact?.(file);
+  if (smaller !== undefined && expand !== undefined) {
+    const key = await downloadCompactKey({ ...keep, file: smaller, maxBytes, expand, accept, onBytes });
+    if (key !== undefined) {
+      await cache.use((entries) => entries.write(name, key));
+      return { bytes: key, sha256: found };
     }
-    const offset = stored;
-    stored = received.length;
-    await cache.use((entries) => entries.writePart(name, offset, received.subarray(offset)));
-  };
-  let received: Uint8Array = new Uint8Array(0);
-  let downloaded: Downloaded;
-  try {
-    downloaded = await download({
-      url,
-      fetch: send,
-      redirect,
-      maxBytes,
-      size: await size(file),
-      part,
-      accept,
-      signal,
-      onBytes: async (all, total) => {
-        received = all;
-        onProgress?.({ circuit, kind, received: all.length, total });
-        if (all.length < stored || all.length - stored >= PART_BYTES) await keep(all);
-      },
-    });
-  } catch (error) {
-    if (received.length > 0) await keep(received);
-    throw error;
   }
-  const { bytes, accepted } = downloaded;
+  const { url } = options;
+  const asked = { ...keep, name, url, maxBytes, size: await size(file), part, accept, onBytes };
+  const { bytes, accepted } = await downloadPart(asked);
   if (accepted) await cache.use((entries) => entries.write(name, bytes));
   else await cache.use((entries) => entries.remove(name));
   return { bytes, sha256: found };
-}
-
-/** A cache that may be missing, full or read-only: the download works without it. */
-class Failsafe {
-  #cache: ArtifactCache | undefined;
-  readonly #onError: HttpOptions["onCacheError"];
-
-  constructor(cache: ArtifactCache | undefined, onError: HttpOptions["onCacheError"]) {
-    this.#cache = cache;
-    this.#onError = onError;
-  }
-
-  /** Uses the cache. After its first failure, the cache is no longer used for this file. */
-  async use<T>(action: (cache: ArtifactCache) => Promise<T>): Promise<T | undefined> {
-    const cache = this.#cache;
-    if (cache === undefined) return undefined;
-    try {
-      return await action(cache);
-    } catch (cause) {
-      this.#cache = undefined;
-      const { location } = cache;
-      const reason = codeOf(cause) === "unknown" ? String(Object(cause).name ?? "unknown") : codeOf(cause);
-      const text = cause instanceof Error ? cause.message : "";
-      const why = text.startsWith(reason) ? text : `${reason}: ${text}`;
-      const message = `The artifacts' cache ${location} cannot be used (${why}); the download is not kept.`;
-      this.#onError?.(proverError("ARTIFACT_CACHE_FAILED", message, { location, reason }, cause));
-      return undefined;
-    }
-  }
 }

@@ -8,7 +8,11 @@ type Hook = (request: IncomingMessage, response: ServerResponse, bytes: Buffer) 
 export class FileServer {
   /** The requested ranges, in order; "" for a whole file. */
   readonly ranges: string[] = [];
+  /** The hash of each requested file, in order. */
+  readonly asked: string[] = [];
   hook: Hook = () => false;
+  /** Names of files in the list of the service, by hash. Default: the hash. */
+  kinds: Readonly<Record<string, string>> = {};
   readonly #files: ReadonlyMap<string, Buffer>;
   readonly #server: Server;
 
@@ -31,7 +35,9 @@ export class FileServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { url = "", headers } = request;
     if (url === "/zk/circuits") return void response.end(JSON.stringify(this.#circuits()));
-    const bytes = this.#files.get(url.replace("/zk/artifacts/", ""));
+    const hash = url.replace("/zk/artifacts/", "");
+    this.asked.push(hash);
+    const bytes = this.#files.get(hash);
     if (bytes === undefined) return void response.writeHead(404).end();
     this.ranges.push(headers.range ?? "");
     if (this.hook(request, response, bytes)) return;
@@ -44,7 +50,9 @@ export class FileServer {
   }
 
   #circuits() {
-    const files = Object.fromEntries([...this.#files].map(([sha256, { length: size }]) => [sha256, { sha256, size }]));
+    const files = Object.fromEntries(
+      [...this.#files].map(([sha256, { length: size }]) => [this.kinds[sha256] ?? sha256, { sha256, size }]),
+    );
     return { artifactSet: { name: "development", id: "" }, circuits: { toy: { files } } };
   }
 }

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { CIRCUITS } from "@sotto/protocol";
 import { type ArtifactsLock, loadArtifacts, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors.ts";
+import { findCompactKey } from "./compact-key.ts";
 import { type CompressedFile, findCompressed } from "./compressed.ts";
 
-const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
-export type FileKind = (typeof FILE_KINDS)[number];
+const LOCKED_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
+type LockedKind = (typeof LOCKED_KINDS)[number];
+/** `czkey` is the proving key in compact form, which the lock does not name: clients compare the key in it. */
+export type FileKind = LockedKind | "czkey";
 
-/** A file that was checked against the lock at startup. */
+/** A file that was checked at startup: against the lock or, if it is a compact key, by what it states. */
 export interface ArtifactFile {
   readonly circuit: string;
   readonly kind: FileKind;
@@ -50,6 +53,7 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   zkey: "application/octet-stream",
   vkey: "application/json; charset=utf-8",
   r1cs: "application/octet-stream",
+  czkey: "application/octet-stream",
 };
 
 /**
@@ -75,7 +79,7 @@ export async function openCatalog(folder: string, pinned: ArtifactsLock): Promis
   for (const [name, description] of Object.entries(CIRCUITS)) {
     if (!Object.hasOwn(lock.circuits, name)) continue;
     const files: Partial<Record<FileKind, ArtifactFile>> = {};
-    for (const kind of FILE_KINDS) {
+    for (const kind of LOCKED_KINDS) {
       const sha256 = lock.circuits[name]?.[kind];
       if (sha256 === undefined) continue;
       const path = join(folder, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
@@ -84,6 +88,11 @@ export async function openCatalog(folder: string, pinned: ArtifactsLock): Promis
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
       files[kind] = { ...described, compressed };
       byHash.set(sha256, files[kind]);
+    }
+    const compact = await findCompactKey(files.zkey);
+    if (compact !== undefined) {
+      files.czkey = { ...compact, circuit: name, kind: "czkey", contentType: TYPES.czkey };
+      byHash.set(compact.sha256, files.czkey);
     }
     verificationKeys[name] = JSON.parse(await readFile(files.vkey!.path, "utf8"));
     const { template, constraints, publicSignals } = description;
@@ -136,7 +145,9 @@ async function assertFile(path: string, expected: string, buffer: Uint8Array): P
 
 /** Whether the files still exist with the same sizes. Their contents were checked at startup. */
 export async function artifactsPresent({ byHash }: Catalog): Promise<boolean> {
-  for (const { path, size } of byHash.values()) {
+  for (const { kind, path, size } of byHash.values()) {
+    // Clients take the other form of the key then.
+    if (kind === "czkey") continue;
     try {
       const file = await open(path);
       const found = (await file.stat()).size;

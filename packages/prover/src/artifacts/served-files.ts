@@ -1,4 +1,4 @@
-/** Sizes of a service's files, used for progress and to detect a connection that was closed early. */
+/** A service's list of files: their sizes, used for progress and to detect a connection that was closed early, and compact keys. */
 import { readBody } from "@sotto/protocol/base";
 
 /** Maximum size of the response, bytes; it usually has 10,000. */
@@ -11,6 +11,8 @@ export interface ServedFiles {
   readonly set: string;
   /** Bytes, by SHA-256. */
   readonly sizes: ReadonlyMap<string, number>;
+  /** The SHA-256 of the compact form of a proving key, by the key's. */
+  readonly compactKeys: ReadonlyMap<string, string>;
 }
 
 /**
@@ -34,6 +36,7 @@ export async function readServedFiles(
   }
 }
 
+const isHash = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 const fieldsOf = (value: unknown): Record<string, unknown> => Object(value) as Record<string, unknown>;
 
 function parse(json: unknown): ServedFiles | undefined {
@@ -41,11 +44,15 @@ function parse(json: unknown): ServedFiles | undefined {
   const set = fieldsOf(artifactSet)["name"];
   if (typeof set !== "string" || !/^[a-z0-9/-]{1,129}$/.test(set)) return undefined;
   const sizes = new Map<string, number>();
-  for (const circuit of Object.values(fieldsOf(circuits)))
-    for (const file of Object.values(fieldsOf(fieldsOf(circuit)["files"]))) {
+  const compactKeys = new Map<string, string>();
+  for (const circuit of Object.values(fieldsOf(circuits))) {
+    const files = fieldsOf(fieldsOf(circuit)["files"]);
+    for (const file of Object.values(files)) {
       const { sha256, size } = fieldsOf(file);
-      if (typeof sha256 === "string" && Number.isSafeInteger(size) && (size as number) >= 0)
-        sizes.set(sha256, size as number);
+      if (isHash(sha256) && Number.isSafeInteger(size) && (size as number) >= 0) sizes.set(sha256, size as number);
     }
-  return { set, sizes };
+    const [key, compact] = ["zkey", "czkey"].map((kind) => fieldsOf(files[kind])["sha256"]);
+    if (isHash(key) && isHash(compact) && sizes.has(compact)) compactKeys.set(key, compact);
+  }
+  return { set, sizes, compactKeys };
 }

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { compactKeyHeader } from "@sotto/groth16";
+import type { ArtifactFile } from "./catalog.ts";
+
+/**
+ * Finds NAME.czkey beside NAME.zkey, if it states the hash of that key and its own size. It is not expanded, which takes seconds of
+ * a core; clients expand it and compare the key in it with their lock. If it is missing, cut or of another key, it is not listed.
+ */
+export async function findCompactKey(
+  zkey: ArtifactFile | undefined,
+): Promise<Pick<ArtifactFile, "path" | "sha256" | "size"> | undefined> {
+  if (zkey === undefined) return undefined;
+  const path = zkey.path.replace(/zkey$/, "czkey");
+  try {
+    const bytes = await readFile(path);
+    const { hash, compactSize } = compactKeyHeader(bytes);
+    if (Buffer.from(hash).toString("hex") !== zkey.sha256 || compactSize !== bytes.length) return undefined;
+    return { path, sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length };
+  } catch {
+    return undefined;
+  }
+}
