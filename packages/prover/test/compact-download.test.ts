@@ -104,7 +104,7 @@ describe("compact proving keys from a service", () => {
     assert.lengthOf(readdirSync(folder), 1);
   });
 
-  it("are not asked for by who reads the .zkey file's bytes, nor by a later run that has a part of it", async () => {
+  it("are not downloaded for the .zkey file's bytes, nor if an earlier run left a part of that file", async () => {
     const artifacts = await loadArtifacts({ service, lock: LOCK });
     assert.isTrue(Buffer.from(await artifacts.bytes("toy", "zkey")).equals(KEY));
     assert.deepEqual(server.asked.splice(0), [KEY_HASH]);
