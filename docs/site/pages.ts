@@ -78,6 +78,7 @@ export const GROUPS: readonly Group[] = [
       "docs/operations-watch.md",
       "docs/operations-scale.md",
       "docs/operations-backup.md",
+      "docs/operations-upgrade.md",
       "docs/runbook.md",
       "docs/phone-registry.md",
       "docs/api.md",

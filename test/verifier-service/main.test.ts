@@ -3,13 +3,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { toJson, writeAtomically } from "@sotto/keys/circuits/files";
 import { parseDeployment } from "@sotto/protocol";
-import { EXTENSIONS } from "@sotto/service";
 import { BASE_ENVIRONMENT } from "@sotto/test-kit/environment";
 import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { artifacts, environment, openWorld } from "@sotto/test-world/service";
-import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -134,37 +132,5 @@ describe("the service as a program", function () {
     const { code, stderr } = await start(settings).ended;
     expect(code).to.equal(1);
     expect(stderr).to.match(/^sotto: POOL_MISSING: [^\n]+\n$/);
-  });
-
-  it("builds its container from a base image by digest, with the checkout's version of pnpm", () => {
-    const dockerfile = readFileSync(join(root, "packages/service/Dockerfile"), "utf8");
-    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
-    // The digest has no default, because only the container registry knows it.
-    expect(images).to.have.length(2);
-    for (const image of images) expect(image).to.match(/^node:24-bookworm-slim@\$\{NODE_DIGEST\}$/);
-    expect(dockerfile).to.match(/^ARG NODE_DIGEST$/m);
-    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    expect(dockerfile.match(/npm install --global (\S+)/)?.[1]).to.equal(packageManager);
-  });
-
-  it("gets every setting of .env from compose, which sets the published address", () => {
-    const [, service = ""] =
-      /^ {2}service:\n([\s\S]*?)\n {2}database:/m.exec(readFileSync(join(root, "compose.yaml"), "utf8")) ?? [];
-    expect(service).to.match(/^ {4}env_file: \.env$/m);
-    expect(service).to.match(/^ {8}NODE_DIGEST: \$\{NODE_DIGEST:\?/m);
-    expect(service).to.match(/^ {6}SOTTO_PORT: "8402"$/m);
-  });
-
-  it("has containers that set only existing settings", () => {
-    const known = new Set([...settingsTable(EXTENSIONS).matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
-    for (const path of ["packages/service/Dockerfile", "compose.yaml"]) {
-      const text = readFileSync(join(root, path), "utf8").replaceAll(/^\s*#.*$/gm, "");
-      const named = [...text.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/_FILE$/, ""));
-      expect(named, path).to.not.deep.equal([]);
-      expect(
-        named.filter((name) => !known.has(name)),
-        path,
-      ).to.deep.equal([]);
-    }
   });
 });

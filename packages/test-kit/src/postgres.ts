@@ -1,7 +1,18 @@
 // A real PostgreSQL server from npm packages, for tests. It downloads nothing and deletes its files.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -34,14 +45,27 @@ const PASSWORD = "postgres";
  */
 const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
 
-/** Retries if the port is in use. @throws with PostgreSQL's output if it cannot run */
-export async function startPostgres(): Promise<TestPostgres> {
+/**
+ * The folder `bin` of a PostgreSQL that is installed on this machine with its tools; undefined if there is none. The package has no
+ * pg_dump, and one of an older version refuses its server.
+ */
+export const installedPostgres = (): string | undefined =>
+  globSync("/usr/lib/postgresql/*/bin").find((folder) =>
+    ["initdb", "postgres", "pg_dump", "pg_restore", "psql"].every((tool) => existsSync(join(folder, tool))),
+  );
+
+/**
+ * Retries if the port is in use.
+ * @param installed the folder `bin` of an installed PostgreSQL; default: the one of the package
+ * @throws with PostgreSQL's output if it cannot run
+ */
+export async function startPostgres(installed?: string): Promise<TestPostgres> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
   const folder = mkdtempSync(join(user === undefined ? tmpdir() : openFolder(), "sotto-postgres-"));
   try {
     // The server's user enters it.
     chmodSync(folder, 0o755);
-    const binaries = user === undefined ? packagedBinaries() : copyBinaries(folder);
+    const binaries = installed ?? (user === undefined ? packagedBinaries() : copyBinaries(folder));
     await createCluster(binaries, folder, user);
     for (let attempt = 1; ; attempt += 1) {
       try {

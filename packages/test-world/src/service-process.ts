@@ -10,6 +10,7 @@ const MAIN = join(import.meta.dirname, "..", "..", "service", "dist", "main.js")
 
 export interface ServiceProcess {
   readonly url: string;
+  readonly metricsUrl: string;
   readonly child: ChildProcess;
   /** Resolves with the signal that ended the process, or with its exit code. */
   readonly ended: Promise<NodeJS.Signals | number | null>;
@@ -17,17 +18,18 @@ export interface ServiceProcess {
 
 /**
  * @param environment all its settings @param onLog called with each line that it logs @param killAt the service is
- * killed with SIGKILL as soon as a log line matches this
+ * killed with SIGKILL as soon as a log line matches this @param main path of the program; default: the checkout's
  */
 export async function startProcess(
   environment: Record<string, string>,
   onLog: (line: string) => void = () => undefined,
   killAt?: RegExp,
+  main = MAIN,
 ): Promise<ServiceProcess> {
   const kill = killAt === undefined ? [] : [STOPS_AT, "SIGKILL", killAt.source];
   // `node --cpu-prof` of a bench profiles the service too.
   const profile = process.execArgv.filter((flag) => flag.startsWith("--cpu-prof"));
-  const child = spawn(process.execPath, [...profile, ENDS_WITH_PARENT, ...kill, MAIN], {
+  const child = spawn(process.execPath, [...profile, ENDS_WITH_PARENT, ...kill, main], {
     env: { ...BASE_ENVIRONMENT, ...PATIENT, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -36,18 +38,18 @@ export async function startProcess(
   );
   createInterface({ input: child.stdout! }).on("line", onLog);
   const said: string[] = [];
-  const url = await new Promise<string>((resolve, reject) => {
+  const [url, metricsUrl] = await new Promise<[string, string]>((resolve, reject) => {
     void ended.then(() => reject(new Error(`the service ended:\n${said.join("\n")}`)));
     createInterface({ input: child.stderr! }).on("line", (line) => {
       said.push(line);
-      const address = /service at (\S+):/.exec(line)?.[1];
-      if (address !== undefined) resolve(address);
+      const [, address, metrics = ""] = /service at (\S+): .*, metrics at (\S+);/.exec(line) ?? [];
+      if (address !== undefined) resolve([address, metrics]);
     });
   }).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw error;
   });
-  return { url, child, ended };
+  return { url, metricsUrl, child, ended };
 }
 
 export async function stopProcess({ child, ended }: ServiceProcess): Promise<void> {
