@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
-import { call } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
@@ -15,6 +14,7 @@ import { ALERT_CASES } from "./support/alert-cases.ts";
 import {
   ALERTS_FILE,
   type Alert,
+  problemOf,
   readAlerts,
   type Selector,
   type Series,
@@ -22,6 +22,7 @@ import {
   selects,
   seriesOf,
 } from "./support/alerts.ts";
+import { scrape, scrapeAll } from "./support/scrape.ts";
 
 const RUNBOOK = join(import.meta.dirname, "../../docs/runbook.md");
 
@@ -33,8 +34,6 @@ describe("the alerts", function () {
     world = await openWorld();
   });
 
-  const scrape = async ({ metricsUrl }: TestService) => seriesOf(await (await fetch(metricsUrl)).text());
-
   it("have a section of the runbook each, in the same order, that says what to do", () => {
     const text = readFileSync(RUNBOOK, "utf8");
     const sections = text.split(/^## /m).filter((section) => section.startsWith("Sotto"));
@@ -44,19 +43,7 @@ describe("the alerts", function () {
   });
 
   it("name only metrics and labels that a running service exports", async () => {
-    // Not ready, so that it shows a cause; and with two nodes, which are compared.
-    const service = closedAfterTest(
-      await openService({
-        SOTTO_LEAST_BALANCE: String(10n ** 30n),
-        SOTTO_RPC_URLS: `${world.node.url},${world.node.url.replace("127.0.0.1", "localhost")}`,
-      }),
-    );
-    await call(`${service.url}/nothing`);
-    const series = await eventually(async () => {
-      const found = await scrape(service);
-      const has = (metric: string) => found.some((each) => each.metric === metric);
-      return ["sotto_unready_cause", "sotto_node_lag_blocks", "sotto_relayer_balance_wei"].every(has) && found;
-    });
+    const series = await scrapeAll(world);
     const unknown = (selector: Selector) => problemOf(selector, series);
     // The control: what the test finds.
     expect(unknown({ metric: "sotto_relayer_gone", matchers: [] })).to.equal("sotto_relayer_gone is not exported");
@@ -68,11 +55,7 @@ describe("the alerts", function () {
       ([alert, { fires, quiet }]) => [alert, Object.keys({ ...fires, ...quiet }).flatMap(selectorsOf)] as const,
     );
     for (const [alert, selectors] of [...named, ...cases])
-      for (const selector of selectors) {
-        // Prometheus adds these.
-        const matchers = selector.matchers.filter(({ label }) => !["instance", "job"].includes(label));
-        if (selector.metric !== "up") expect(unknown({ ...selector, matchers }), alert).to.equal(undefined);
-      }
+      for (const selector of selectors) expect(unknown(selector), alert).to.equal(undefined);
     const checks = series.filter(({ metric }) => metric === "sotto_check_ok").map(({ labels }) => labels["check"]);
     const matchers = named.flatMap(([, selectors]) => selectors.flatMap((selector) => selector.matchers));
     const asked = matchers.filter(({ label }) => label === "check").flatMap(({ value }) => value.split("|"));
@@ -137,14 +120,6 @@ describe("the alerts", function () {
       .map(({ alert }) => alert);
   }
 });
-
-/** What a selector has that no exported series has; undefined if nothing. */
-function problemOf({ metric, matchers }: Selector, series: readonly Series[]): string | undefined {
-  const exported = series.filter((each) => each.metric === metric);
-  if (exported.length === 0) return `${metric} is not exported`;
-  const missing = matchers.find(({ label }) => exported.every(({ labels }) => !(label in labels)));
-  return missing && `${metric} has no label ${missing.label}`;
-}
 
 /** Tests for promtool: each case fires its alert, and the quiet one does not. */
 function promtoolTests(alerts: readonly Alert[]) {

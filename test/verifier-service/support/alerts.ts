@@ -62,13 +62,15 @@ const WORDS = new Set(["by", "ignoring", "and", "or", "unless"]);
 /** All selectors of an expression. Names before a parenthesis are functions, those in the parenthesis of `by` are labels. */
 export function selectorsOf(expr: string): Selector[] {
   const plain = expr.replaceAll(/\b(by|ignoring) \([a-z_, ]*\)/g, " ").replaceAll(/\bignoring\([a-z_, ]*\)/g, " ");
-  const names = /([a-z_][a-z0-9_]*)\b(?!\s*\()(\{([^}]*)\})?/g;
+  const names = /(?<!\w)([a-z_][a-z0-9_]*)\b(?!\s*\()(\{([^}]*)\})?/g;
   return [...plain.replaceAll(/\[\d+[smh]\]/g, "").matchAll(names)].flatMap(([, metric = "", , inner = ""]) => {
     if (WORDS.has(metric)) return [];
     const matchers = [...inner.matchAll(/([a-z_]+)(=~|!~|!=|=)"([^"]*)"/g)];
     return [{ metric, matchers: matchers.map(([, label = "", op = "", value = ""]) => ({ label, op, value })) }];
   });
 }
+
+export const ADDED_LABELS: readonly string[] = ["job", "instance"];
 
 export interface Series {
   readonly metric: string;
@@ -85,6 +87,17 @@ export function seriesOf(text: string): Series[] {
     const pairs = [...labels.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, label, of]) => [label, of]);
     return [{ metric, labels: Object.fromEntries(pairs), value: Number(value) }];
   });
+}
+
+/** What a selector has that no exported series has; undefined if nothing. Prometheus adds the labels `job` and `instance`. */
+export function problemOf({ metric, matchers }: Selector, series: readonly Series[]): string | undefined {
+  if (metric === "up") return undefined;
+  const exported = series.filter((each) => each.metric === metric);
+  if (exported.length === 0) return `${metric} is not exported`;
+  const missing = matchers.find(
+    ({ label }) => !ADDED_LABELS.includes(label) && exported.every(({ labels }) => !(label in labels)),
+  );
+  return missing && `${metric} has no label ${missing.label}`;
 }
 
 /** Whether a selector selects a series. */
