@@ -9,7 +9,6 @@ import { type BuiltSystem, builtCircuit, builtSystem, type NamedCircuit } from "
 import { statementOf } from "@sotto/test-circuits/statements";
 import { groth16 as snarkjs } from "snarkjs";
 import { inChromium, type Package } from "./inputs/groth16-in-chromium.ts";
-import type { Proofs } from "./inputs/groth16-process.ts";
 import type { Print } from "./main.ts";
 
 export const about =
@@ -36,6 +35,16 @@ interface Pair {
   readonly theirs: () => Promise<unknown>;
 }
 
+/** What the proofs of a process take. */
+interface Proofs {
+  /** The first: milliseconds from the start of the process. */
+  readonly wall: number;
+  /** The most memory that the process had until then, bytes. */
+  readonly peak: number;
+  /** Each later one, ms. */
+  readonly later: readonly number[];
+}
+
 /** Median times after a first proof of each, ms. They take turns, so that other load on the machine affects both. */
 async function times(name: string, { ours, theirs }: Pair, runs: number): Promise<{ ours: number; theirs: number }> {
   const measure = async (prove: () => Promise<unknown>): Promise<number> => {
@@ -55,7 +64,7 @@ async function times(name: string, { ours, theirs }: Pair, runs: number): Promis
 
 /** Proofs in a process of their own. @param later how many are measured after the first */
 function proofs(engine: "sotto" | "plain" | "snarkjs", zkey: string, wtns: string, later = 0): Proofs {
-  const script = join(import.meta.dirname, "inputs", "groth16-process.ts");
+  const script = join(import.meta.dirname, "inputs", "groth16-process.mjs");
   return JSON.parse(execFileSync(process.execPath, [script, engine, zkey, wtns, String(later)], { encoding: "utf8" }));
 }
 

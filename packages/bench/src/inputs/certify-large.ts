@@ -3,7 +3,7 @@
 import { certify } from "@sotto/certify";
 import { largeCircuit } from "@sotto/test-kit/large-circuit";
 import { compileSource } from "./certify-source.ts";
-import { peak } from "./peak.ts";
+import { peak } from "./peak.mjs";
 
 const [paths, levels] = process.argv.slice(2).map(Number) as [number, number];
 let start = performance.now();

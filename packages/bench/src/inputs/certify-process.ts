@@ -3,7 +3,7 @@
 import { problemLines, proveFiles } from "@sotto/certify/internal";
 import { certifyCircuit, circuitFiles, committedResults } from "@sotto/keys/certify/circuits";
 import { circuitNames } from "@sotto/keys/circuits/paths";
-import { peak } from "./peak.ts";
+import { peak } from "./peak.mjs";
 
 const both = process.argv[2] === "both";
 for (const name of circuitNames) {
