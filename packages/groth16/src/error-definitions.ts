@@ -49,7 +49,9 @@ export const GROTH16_ERRORS = {
   },
   CIRCUIT_FILE_UNREADABLE: {
     means: "A witness generator, proving key or witness could not be read. Details: `kind`.",
-    cause: "The path is wrong, or the server of the URL refused it. Neither message nor cause repeats a URL.",
+    cause:
+      "The path is wrong, the server of the URL refused it, or the file of a proving key changed while it was read. Neither message " +
+      "nor cause repeats a URL.",
     exit: "usage",
   },
   WITNESS_FILE_INVALID: {

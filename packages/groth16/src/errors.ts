@@ -44,6 +44,14 @@ export function groth16Error(
   return new Groth16Error(code, message, details, cause === undefined ? undefined : { cause });
 }
 
+/**
+ * A Groth16Error with the code CIRCUIT_FILE_UNREADABLE. Neither the reason nor the cause may have a URL, because one may contain a
+ * secret.
+ */
+export function unreadableFile(kind: string, reason: string, cause?: unknown): Groth16Error {
+  return groth16Error("CIRCUIT_FILE_UNREADABLE", `The ${kind} cannot be read: ${reason}.`, { kind }, cause);
+}
+
 /** The circuit in a message, after a space. Nothing if it has no name, as for snarkjs's functions. */
 export const ofCircuit = (name: string, preposition: "of" | "for" = "of"): string =>
   name === "" ? "" : ` ${preposition} circuit ${name}`;

@@ -1,6 +1,7 @@
 /** Another thread. The worker stores its share of each key and answers requests one at a time. */
 
 import { pointsOf } from "./compact/roots.ts";
+import { KeyOnDisk } from "./engine/key-on-disk.ts";
 import type { Reply, Request } from "./engine/second-thread.ts";
 import { isShared, shareOf } from "./engine/share.ts";
 import type { Program } from "./fast/kernel.ts";
@@ -31,7 +32,8 @@ async function answer(request: Request): Promise<Omit<Reply, "id">> {
   if ("prepare" in request) {
     const { key, zkey, parts, programs } = request.prepare;
     // A failed preparation is kept too: sums that were requested in the meantime fail with the same error.
-    const prepared = Promise.resolve(zkey).then((file) => prepareKey(parseZkey(file), parts, programs));
+    const file = "path" in zkey ? new KeyOnDisk(zkey) : zkey;
+    const prepared = Promise.resolve(file).then((file) => prepareKey(parseZkey(file), parts, programs));
     keys.set(key, prepared);
     await prepared;
     return {};

@@ -1,6 +1,7 @@
 import type { ProvingEngine } from "./engine/engine.ts";
 import { fastEngine } from "./engine/fast-engine.ts";
 import { groth16Error, ofCircuit, throwIfAborted, unlessAborted } from "./errors.ts";
+import type { KeyBytes } from "./fast/key-bytes.ts";
 import { SCALAR_BYTES } from "./fast/layout.ts";
 import type { Witness } from "./fast/parts.ts";
 import { parseZkey } from "./fast/zkey.ts";
@@ -90,6 +91,20 @@ export function createCircuitProver(
   files: CircuitFiles,
   { engine = fastEngine(), selfCheck = true }: CircuitProverOptions = {},
 ): CircuitProver {
+  return proverOf(files, engine, selfCheck);
+}
+
+/** The files of one circuit, with the proving key as an engine takes it. */
+interface FilesFor<Key> extends Omit<CircuitFiles, "zkey"> {
+  zkey(): Promise<Key>;
+}
+
+/** Creates a prover with any engine. */
+export function proverOf<Key extends KeyBytes>(
+  files: FilesFor<Key>,
+  engine: ProvingEngine<Key>,
+  selfCheck: boolean,
+): CircuitProver {
   const { name } = files;
   const calculator = remembered(async () => createWitnessCalculator(name, await files.wasm()));
   const provingKey = remembered(() => files.zkey());
@@ -97,13 +112,13 @@ export function createCircuitProver(
   /** By free signal. */
   let constants = new Map<string, Promise<FreeConstants>>();
   /** Reads the proving key, and begins to prepare it; a failure of that is thrown where its result is needed. */
-  const readProvingKey = async (): Promise<Uint8Array> => {
+  const readProvingKey = async (): Promise<Key> => {
     const zkey = await provingKey.get();
     engine.warm?.(zkey).catch(() => undefined);
     return zkey;
   };
   /** Reads the files. The verification key is left to the caller: parsing it can wait until an engine proves. */
-  const read = async (): Promise<Uint8Array> => {
+  const read = async (): Promise<Key> => {
     const [zkey] = await Promise.all([readProvingKey(), calculator.get()]);
     return zkey;
   };
@@ -248,10 +263,10 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** What proves a witness. */
-interface WitnessProver {
+interface WitnessProver<Key> {
   /** The circuit's, for messages. */
   readonly name: string;
-  readonly engine: ProvingEngine;
+  readonly engine: ProvingEngine<Key>;
   readonly selfCheck: boolean;
   /** Asked for only with `selfCheck`. */
   verificationKey(): Promise<VerificationKey>;
@@ -261,11 +276,12 @@ interface WitnessProver {
  * Proves a witness, and verifies the proof.
  * @param witness as long as the proving key says
  * @param begin called at the start of each stage; what it throws ends the proof
- * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED
+ * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED, ENGINE_UNSUPPORTED, PROOF_SELF_CHECK_FAILED; and what
+ *   reading the key throws
  */
-export async function provenWitness(
-  { name, engine, selfCheck, verificationKey }: WitnessProver,
-  zkey: Uint8Array,
+export async function provenWitness<Key extends KeyBytes>(
+  { name, engine, selfCheck, verificationKey }: WitnessProver<Key>,
+  zkey: Key,
   witness: Witness,
   begin: (stage: ProveStage) => void,
 ): Promise<Proof> {

@@ -24,7 +24,7 @@ function writeScalar(view: DataView, offset: number, value: bigint): void {
 }
 
 /** The fields of a key that `loadMatrices` reads, with coefficients as in a file. */
-function keyOf(entries: readonly Entry[], rows: number, variables: number): Zkey {
+function keyOf(entries: readonly Entry[], rows: number, variables: number): Zkey<Uint8Array> {
   const coefficients = new Uint8Array(entries.length * COEFFICIENT_BYTES);
   const view = new DataView(coefficients.buffer);
   for (const [index, { matrix, row, variable, value }] of entries.entries()) {
@@ -32,7 +32,7 @@ function keyOf(entries: readonly Entry[], rows: number, variables: number): Zkey
     for (const [word, number] of [matrix, row, variable].entries()) view.setUint32(offset + 4 * word, number, true);
     writeScalar(view, offset + 12, (value << 512n) % r);
   }
-  return { coefficients, domainSize: rows, variables } as unknown as Zkey;
+  return { coefficients, domainSize: rows, variables } as unknown as Zkey<Uint8Array>;
 }
 
 const newKernel = async (): Promise<Kernel> => Kernel.instantiate(compileCode(assembleScalarKernel(r)));

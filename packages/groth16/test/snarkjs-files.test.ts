@@ -6,8 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { Worker } from "node:worker_threads";
 import { expectRejected } from "@sotto/test-kit/rejection";
 import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
@@ -15,6 +15,7 @@ import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import * as snarkjs from "snarkjs";
 import { type Groth16Options, groth16, type ZKArtifact } from "../src/index.ts";
+import { fileOf, sectionsOf } from "./support/sections.ts";
 
 type Read = (into: Uint8Array, ...rest: unknown[]) => unknown;
 
@@ -58,12 +59,12 @@ describe("files of snarkjs's functions", function () {
     const copy = join(folder, "parallel.zkey");
     writeFileSync(copy, readFileSync(zkey));
     const bytes = new Uint8Array(readFileSync(wasm));
-    const prepared: unknown[] = [];
-    const { postMessage } = Worker.prototype;
-    Worker.prototype.postMessage = function (this: Worker, message: { prepare?: unknown }) {
-      if (message.prepare !== undefined) prepared.push(message.prepare);
-      postMessage.call(this, message);
-    };
+    const kernels: unknown[] = [];
+    const { instantiate } = WebAssembly;
+    WebAssembly.instantiate = ((...given: Parameters<typeof instantiate>) => {
+      if (given[1]?.["env"]?.["memory"] instanceof WebAssembly.Memory) kernels.push(given[0]);
+      return instantiate(...given);
+    }) as typeof instantiate;
     try {
       const reads = await readsDuring(copy, async () => {
         const options: Groth16Options[] = [{}, {}, { selfCheck: false }];
@@ -73,9 +74,71 @@ describe("files of snarkjs's functions", function () {
       });
       assert.lengthOf(reads, 1);
     } finally {
-      Worker.prototype.postMessage = postMessage;
+      WebAssembly.instantiate = instantiate;
     }
-    assert.lengthOf(prepared, 1);
+    // The bases' kernel and the quotient's.
+    assert.lengthOf(kernels, 2);
+  });
+
+  it("with a small key start no thread", () => {
+    // A section that no proof needs makes a key large.
+    const large = join(folder, "large.zkey");
+    const sections = [...sectionsOf(readFileSync(zkey)), { id: 4711, bytes: new Uint8Array(2_000_000) }];
+    writeFileSync(large, fileOf(sections, { magic: "zkey", version: 1 }));
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { groth16 } from ${JSON.stringify(entry)};
+      const [path, large, wtns] = ${JSON.stringify([zkey, large, wtns])};
+      let threads = 0;
+      process.on("worker", () => threads++);
+      const started = [];
+      for (const [key, options] of [
+        [path],
+        [new Uint8Array(readFileSync(path))],
+        [{ type: "file", fileName: path }],
+        [large, { singleThread: true }],
+        [large],
+      ]) {
+        await groth16.prove(key, wtns, options);
+        started.push(threads);
+      }
+      console.log(started.join());`;
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" });
+    assert.equal(printed.trim(), "0,0,0,0,1");
+  });
+
+  it("with a key are read again after a change, also during a proof", async () => {
+    const copy = join(folder, "changed.zkey");
+    const bytes = readFileSync(zkey);
+    writeFileSync(copy, bytes);
+    // When a proof begins, nothing but the key's header was read.
+    const onProgress = (stage: string): void => {
+      if (stage === "proof") writeFileSync(copy, bytes);
+    };
+    const error = await expectRejected("CIRCUIT_FILE_UNREADABLE", () => groth16.prove(copy, wtns, { onProgress }));
+    assert.match(error.message, /changed\.zkey: it changed while it was read/);
+    for (let proof = 0; proof < 2; proof++) {
+      assert.deepEqual((await groth16.prove(copy, wtns)).publicSignals, TOY_SIGNALS);
+      writeFileSync(copy, bytes);
+    }
+    writeFileSync(copy, bytes.subarray(0, 3));
+    await expectRejected("PROVING_KEY_INVALID", () => groth16.prove(copy, wtns));
+  });
+
+  it("with a key are found although the process changes its folder", async () => {
+    const home = process.cwd();
+    writeFileSync(join(folder, "relative.zkey"), readFileSync(zkey));
+    process.chdir(folder);
+    try {
+      const onProgress = (stage: string): void => {
+        if (stage === "proof") process.chdir(home);
+      };
+      const { publicSignals } = await groth16.prove("relative.zkey", wtns, { onProgress });
+      assert.deepEqual(publicSignals, TOY_SIGNALS);
+    } finally {
+      process.chdir(home);
+    }
   });
 
   it("are read again after a read that failed", async () => {

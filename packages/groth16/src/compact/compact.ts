@@ -1,6 +1,6 @@
 /** Makes compact keys. */
 import { SCALAR_BYTES } from "../fast/layout.ts";
-import { invalidKey, parseSections, parseZkey } from "../fast/zkey.ts";
+import { parseSections, parseZkey } from "../fast/zkey.ts";
 import { PACKED_HEADER_BYTES, packCoefficients } from "./coefficients.ts";
 import {
   AT,
@@ -10,7 +10,6 @@ import {
   degreeOf,
   GROUP_POINTS,
   HEADER_BYTES,
-  MAX_SECTIONS,
   SECTION_BYTES,
 } from "./format.ts";
 import { sha256 } from "./hash.ts";
@@ -27,7 +26,6 @@ export async function pack(zkey: Uint8Array): Promise<Uint8Array> {
   const file = plainView(zkey);
   parseZkey(file);
   const sections = [...parseSections(file)];
-  if (sections.length > MAX_SECTIONS) throw invalidKey(`it has more than ${MAX_SECTIONS} sections`);
   const contents: Uint8Array[] = [];
   for (const [id, bytes] of sections) {
     const degree = degreeOf(id);

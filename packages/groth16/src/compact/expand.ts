@@ -1,5 +1,6 @@
 /** Expands a compact key to the .zkey file from which it was made, while it arrives. */
 import { COEFFICIENT_BYTES, type Degree, SCALAR_BYTES } from "../fast/layout.ts";
+import { MAX_SECTIONS } from "../fast/zkey.ts";
 import { PACKED_HEADER_BYTES, packedSizes, unpackCoefficients } from "./coefficients.ts";
 import {
   COEFFICIENTS,
@@ -11,7 +12,6 @@ import {
   invalidCompactKey,
   MAX_ORIGINAL_BYTES,
   MAX_RATIO,
-  MAX_SECTIONS,
   SECTION_BYTES,
   ZKEY_HEADER_BYTES,
   ZKEY_SECTION_BYTES,

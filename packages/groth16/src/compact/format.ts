@@ -23,8 +23,6 @@ export const HEADER_BYTES = 60;
 export const SECTION_BYTES = 12;
 /** The .zkey file's header, and that of each of its sections. */
 export const [ZKEY_HEADER_BYTES, ZKEY_SECTION_BYTES] = [12, 12] as const;
-/** snarkjs writes ten. */
-export const MAX_SECTIONS = 64;
 /** Points that are computed at once. A page without workers does nothing else in the meantime, for about 6 ms. */
 export const GROUP_POINTS = 1024;
 export const COEFFICIENTS = 4;

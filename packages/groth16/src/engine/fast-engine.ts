@@ -7,6 +7,7 @@ import { type Curve, type Group, sharedCurve } from "../curve.ts";
 import { groth16Error } from "../errors.ts";
 import { areCanonical } from "../fast/canonical.ts";
 import { KernelMemoryError } from "../fast/kernel.ts";
+import { areInMemory } from "../fast/key-bytes.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Part, Sums, Witness } from "../fast/parts.ts";
 import { compilePrograms } from "../fast/programs.ts";
@@ -15,6 +16,7 @@ import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { invalidKey, parseZkey, type Zkey } from "../fast/zkey.ts";
 import { BASE_FIELD_ORDER } from "../proof/orders.ts";
 import type { ProvingEngine } from "./engine.ts";
+import type { KeyOnDisk } from "./key-on-disk.ts";
 import { pairingHolds, prepareVerification } from "./pairing-check.ts";
 import { type OtherThreads, otherThreads, prepareRemotely, type RemoteKey, startThreads } from "./second-thread.ts";
 import { type Claims, claimsOfTwo, copyForThreads, forThreads, shareOf } from "./share.ts";
@@ -48,10 +50,18 @@ interface PreparedKey {
 }
 
 /** Proves with field arithmetic in WebAssembly. Each engine caches the keys that it has prepared. */
-export function fastEngine({ singleThread = false, pageWorkers = false }: FastOptions = {}): ProvingEngine {
+export function fastEngine(options: FastOptions = {}): ProvingEngine {
+  return engineOfFiles(options);
+}
+
+/** A .zkey file: its bytes, or where it is. */
+export type KeyFile = Uint8Array | KeyOnDisk;
+
+/** The fast engine, which also reads a key from its file. */
+export function engineOfFiles({ singleThread = false, pageWorkers = false }: FastOptions): ProvingEngine<KeyFile> {
   const others = (): OtherThreads => otherThreads(singleThread, pageWorkers);
-  const keys = new WeakMap<Uint8Array, PreparedKey>();
-  const keyOf = (file: Uint8Array, count = others()): PreparedKey => {
+  const keys = new WeakMap<KeyFile, PreparedKey>();
+  const keyOf = (file: KeyFile, count = others()): PreparedKey => {
     let key = keys.get(file);
     if (key === undefined || key.there.some(({ hasEnded }) => hasEnded)) {
       key = prepare(file, count);
@@ -60,18 +70,18 @@ export function fastEngine({ singleThread = false, pageWorkers = false }: FastOp
     return key;
   };
   /** Waits until the key is prepared. If another thread cannot prepare it, the key is used without other threads. */
-  const readyKeyOf = async (file: Uint8Array): Promise<PreparedKey> => {
+  const readyKeyOf = async (file: KeyFile): Promise<PreparedKey> => {
     const key = keyOf(file);
     try {
       await Promise.all(key.there.map(({ ready }) => ready));
     } catch {
-      // The runtime forbids workers, or the bundle lacks the worker's file. If the key is invalid, this thread says so.
+      // The runtime forbids workers, or the bundle lacks the worker's file. If the key cannot be read or is invalid, this thread says so.
       keys.delete(file);
       return keyOf(file, 0);
     }
     return key;
   };
-  const sumsOf = async (file: Uint8Array, witness: Witness, parts: readonly Part[]): Promise<[Zkey, Curve, Sums]> => {
+  const sumsOf = async (file: KeyFile, witness: Witness, parts: readonly Part[]): Promise<[Zkey, Curve, Sums]> => {
     const { zkey, here, there } = keyOf(file);
     const expected = zkey.variables * SCALAR_BYTES;
     if (witness.byteLength !== expected) {
@@ -141,8 +151,8 @@ function exampleWitness({ variables }: Zkey): Witness {
   return Uint8Array.from({ length }, (_, index) => (index % SCALAR_BYTES === 31 ? 0 : (index * 167) >> 3));
 }
 
-/** Begins to prepare a key. @throws Groth16Error PROVING_KEY_INVALID */
-function prepare(file: Uint8Array, others: OtherThreads): PreparedKey {
+/** Begins to prepare a key. @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_FILE_UNREADABLE */
+function prepare(file: KeyFile, others: OtherThreads): PreparedKey {
   const zkey = parseZkey(file);
   const there = tryRemotely(file, others);
   let here: Promise<ProvingKey | undefined> | undefined;
@@ -164,7 +174,7 @@ function prepare(file: Uint8Array, others: OtherThreads): PreparedKey {
 
 /**
  * Checks the key's header, and prepares what this thread sums: nothing beside two other threads.
- * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_TOO_LARGE, ENGINE_FAILED
+ * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_FILE_UNREADABLE, CIRCUIT_TOO_LARGE, ENGINE_FAILED
  */
 async function prepareHere(zkey: Zkey, others: number): Promise<ProvingKey | undefined> {
   assertHeaderPoints(zkey, await sharedCurve());
@@ -197,11 +207,11 @@ function assertHeaderPoints({ alpha1, beta1, delta1, beta2, delta2 }: Zkey, { G1
   assertIn(G2, [beta2, delta2]);
 }
 
-function tryRemotely(file: Uint8Array, others: OtherThreads): RemoteKey[] {
+function tryRemotely(file: KeyFile, others: OtherThreads): RemoteKey[] {
   try {
     const shares = [THERE, HERE].slice(0, others);
     if (shares.length === 0) return [];
-    const shared = forThreads(file);
+    const shared = areInMemory(file) ? forThreads(file) : file;
     const there = shares.map((parts, index) => prepareRemotely(shared, parts, index as 0 | 1));
     // Callers that await `ready` get the error.
     for (const { ready } of there) ready.catch(() => undefined);

@@ -8,6 +8,7 @@ import type { Degree } from "../fast/layout.ts";
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
+import { KeyOnDisk, type KeyPlace } from "./key-on-disk.ts";
 import type { Claims } from "./share.ts";
 
 export type Request =
@@ -15,7 +16,8 @@ export type Request =
       readonly id: number;
       readonly prepare: {
         readonly key: number;
-        readonly zkey: Uint8Array;
+        /** Its bytes, or the file that the thread reads. */
+        readonly zkey: Uint8Array | KeyPlace;
         readonly parts: readonly Part[];
         readonly programs: Programs;
       };
@@ -264,12 +266,13 @@ export async function pointsRemotely(points: PointsRequest, index: 0 | 1): Promi
 }
 
 /**
- * Begins to prepare these parts of a key on another thread, which gets a copy of the key unless it is in shared memory.
+ * Begins to prepare these parts of a key on another thread, which gets a copy of the key unless it is in shared memory or a file.
  * @param index which one; default: the first
  * @throws Error if the runtime has no worker threads
  */
-export function prepareRemotely(zkey: Uint8Array, parts: readonly Part[], index: 0 | 1 = 0): RemoteKey {
+export function prepareRemotely(file: Uint8Array | KeyOnDisk, parts: readonly Part[], index: 0 | 1 = 0): RemoteKey {
   const [home, key] = [currentThread(index), nextKey++];
+  const zkey = file instanceof KeyOnDisk ? file.place : file;
   const programs = compilePrograms();
   const remote: RemoteKey = {
     ready: programs.then((programs) => home.ask({ prepare: { key, zkey, parts, programs } })).then(() => undefined),

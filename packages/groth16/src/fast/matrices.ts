@@ -1,6 +1,7 @@
 /** The matrices A and B of a circuit, as a program for the kernel's function `rows`. */
 import { areCanonical } from "./canonical.ts";
 import type { Kernel } from "./kernel.ts";
+import { type KeyBytes, readPiece } from "./key-bytes.ts";
 import { COEFFICIENT_BYTES, INDEXED_BYTES, ROW_STEP_BYTES, SCALAR_BYTES, TABLE_BYTES } from "./layout.ts";
 import { importFactor, MONTGOMERY_BITS } from "./limbs.ts";
 import { FILE_MONTGOMERY_BITS, invalidKey, type Zkey } from "./zkey.ts";
@@ -19,7 +20,7 @@ const CHUNK = 2048;
 
 /**
  * A step has one coefficient of A's row and one of B's; the shorter row is padded with zeros.
- * @throws Groth16Error PROVING_KEY_INVALID
+ * @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_FILE_UNREADABLE
  */
 export function loadMatrices(kernel: Kernel, { coefficients, domainSize: rows, variables }: Zkey): Matrices {
   const count = coefficients.byteLength / COEFFICIENT_BYTES;
@@ -51,7 +52,7 @@ export function loadMatrices(kernel: Kernel, { coefficients, domainSize: rows, v
 /** Writes the coefficients to `indexed` and their values to `raw`. @returns the number of values */
 function indexCoefficients(
   kernel: Kernel,
-  coefficients: Uint8Array,
+  coefficients: KeyBytes,
   to: { rows: number; variables: number; indexed: number; raw: number },
 ): number {
   const size = CHUNK * COEFFICIENT_BYTES;
@@ -61,13 +62,13 @@ function indexCoefficients(
   const table = zeroWords(kernel, slots);
   let [distinct, indexed] = [0, to.indexed];
   for (let offset = 0; offset < coefficients.byteLength; offset += size) {
-    const bytes = coefficients.subarray(offset, offset + size);
-    const end = chunk + bytes.byteLength;
-    kernel.bytes(chunk, bytes.byteLength).set(bytes);
+    const length = Math.min(size, coefficients.byteLength - offset);
+    const end = chunk + length;
+    readPiece(coefficients, kernel.bytes(chunk, length), offset);
     if (kernel.call("outOfRange", chunk, end, to.rows, to.variables) !== 0)
       throw invalidKey("a coefficient is out of range");
     distinct = kernel.call("index", chunk, end, to.rows, table, slots - 1, to.raw, distinct, indexed);
-    indexed += (bytes.byteLength / COEFFICIENT_BYTES) * INDEXED_BYTES;
+    indexed += (length / COEFFICIENT_BYTES) * INDEXED_BYTES;
   }
   return distinct;
 }

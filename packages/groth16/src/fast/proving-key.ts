@@ -2,6 +2,7 @@
 
 import { areCanonical } from "./canonical.ts";
 import { Kernel } from "./kernel.ts";
+import { type KeyBytes, readPiece } from "./key-bytes.ts";
 import { COORDINATE_BYTES, type Degree, ENTRY_BYTES, pointBytes, SCALAR_BYTES } from "./layout.ts";
 import { importFactor } from "./limbs.ts";
 import { sumBytes } from "./msm.ts";
@@ -9,6 +10,9 @@ import type { Part } from "./parts.ts";
 import type { Programs } from "./programs.ts";
 import { prepareQuotient, type Quotient } from "./quotient.ts";
 import { FILE_MONTGOMERY_BITS, invalidKey, type Zkey } from "./zkey.ts";
+
+/** Bases are read into the kernel in pieces of at most this size, which later sums use again: a multiple of a point's. */
+const PIECE_BYTES = 1 << 21;
 
 /** The bases, except those at infinity, in the curve kernel's memory. */
 export interface Bases {
@@ -27,7 +31,7 @@ export interface ProvingKey {
   readonly quotient: Quotient | undefined;
 }
 
-/** @throws Groth16Error PROVING_KEY_INVALID */
+/** @throws Groth16Error PROVING_KEY_INVALID, CIRCUIT_FILE_UNREADABLE */
 export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: Programs): Promise<ProvingKey> {
   const curve = await Kernel.instantiate(programs.curve);
   const bases: { [part in Part]?: Bases } = {};
@@ -40,18 +44,23 @@ export async function prepareKey(zkey: Zkey, parts: readonly Part[], programs: P
 }
 
 /** @param first number of the first base's scalar */
-function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: number): Bases {
+function loadBases(kernel: Kernel, section: KeyBytes, degree: Degree, first: number): Bases {
   const size = 2 * degree * SCALAR_BYTES;
-  const all = file.byteLength / size;
+  const all = section.byteLength / size;
   const indices = kernel.allocate(all * ENTRY_BYTES);
   const points = kernel.allocate(all * pointBytes(degree));
-  const raw = kernel.allocate(file.byteLength);
-  kernel.bytes(raw, file.byteLength).set(file);
-  if (!areCanonical(kernel.bytes(raw, file.byteLength), kernel.modulus))
-    throw invalidKey("a coordinate is not below the field's order");
-  const count = kernel.call("compact", raw, all, size, indices, first);
   const factor = kernel.allocatePair(importFactor(kernel.modulus, FILE_MONTGOMERY_BITS));
-  kernel.call("import", raw, points, (count * pointBytes(degree)) / COORDINATE_BYTES, factor);
+  const raw = kernel.allocate(Math.min(PIECE_BYTES, section.byteLength));
+  let count = 0;
+  for (let offset = 0; offset < section.byteLength; offset += PIECE_BYTES) {
+    const piece = kernel.bytes(raw, Math.min(PIECE_BYTES, section.byteLength - offset));
+    readPiece(section, piece, offset);
+    if (!areCanonical(piece, kernel.modulus)) throw invalidKey("a coordinate is not below the field's order");
+    const [read, to] = [piece.byteLength / size, points + count * pointBytes(degree)];
+    const found = kernel.call("compact", raw, read, size, indices + count * ENTRY_BYTES, first + offset / size);
+    kernel.call("import", raw, to, (found * pointBytes(degree)) / COORDINATE_BYTES, factor);
+    count += found;
+  }
   kernel.release(points + count * pointBytes(degree));
   return { points, count, indices };
 }

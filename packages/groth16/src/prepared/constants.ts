@@ -2,6 +2,7 @@
 import { type Curve, isPairingOne, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProvingEngine } from "../engine/engine.ts";
 import { groth16Error, ofCircuit } from "../errors.ts";
+import { bytesIn, type KeyBytes } from "../fast/key-bytes.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import type { Witness } from "../fast/parts.ts";
 import { parseZkey } from "../fast/zkey.ts";
@@ -49,18 +50,19 @@ export interface FreeConstants {
 }
 
 /** @throws Groth16Error SIGNAL_NOT_FREE if the key's points contradict what the witnesses showed */
-export async function freeConstants(
+export async function freeConstants<Key extends KeyBytes>(
   circuit: string,
-  engine: Required<Pick<ProvingEngine, "sums">>,
-  file: Uint8Array,
+  engine: Required<Pick<ProvingEngine<Key>, "sums">>,
+  file: Key,
   key: VerificationKey,
   signal: FreeSignal,
 ): Promise<FreeConstants> {
   const curve = await sharedCurve();
   const { G1, G2 } = curve;
   const zkey = parseZkey(file);
-  const baseOf = (section: Uint8Array, bytes: number, index: number): Uint8Array =>
-    section.subarray(bytes * index, bytes * (index + 1));
+  // A key of another circuit may have fewer bases than the witness has elements.
+  const baseOf = (section: KeyBytes, bytes: number, index: number): Uint8Array =>
+    bytes * (index + 1) > section.byteLength ? new Uint8Array(bytes) : bytesIn(section, bytes * index, bytes);
   const [u, v1] = [zkey.a, zkey.b1].map((section) => G1.fromFile(baseOf(section, 64, signal.wire))) as [Point, Point];
   const v = G2.fromFile(baseOf(zkey.b2, 128, signal.wire));
   const inC = G1.fromFile(baseOf(zkey.c, 64, signal.square - zkey.publicSignals - 1));

@@ -7,6 +7,7 @@ import { type Group, isPairingOne, type Point, type Prepared } from "../curve.ts
 import type { ProvingEngine } from "../engine/engine.ts";
 import { pairingHolds } from "../engine/pairing-check.ts";
 import { groth16Error } from "../errors.ts";
+import type { KeyBytes } from "../fast/key-bytes.ts";
 import type { Sums, Witness } from "../fast/parts.ts";
 import { proofOf, randomScalar } from "../fast/prove.ts";
 import type { ProofPoints } from "../proof/decode.ts";
@@ -43,9 +44,9 @@ export const freshBlinding = (): Blinding => ({ r: randomScalar(), s: randomScal
  * @throws Groth16Error ENGINE_FAILED if a point of the state would be infinity, of which the pairings of `stateHolds` would say
  *   nothing. Each contains a random blinding, so this is a fault of the engine.
  */
-export async function prepareState(
-  engine: Required<Pick<ProvingEngine, "sums">>,
-  zkey: Uint8Array,
+export async function prepareState<Key extends KeyBytes>(
+  engine: Required<Pick<ProvingEngine<Key>, "sums">>,
+  zkey: Key,
   constants: FreeConstants,
   witness: Witness,
   pause: () => Promise<void> = async () => undefined,

@@ -3,21 +3,22 @@
  * stricter.
  */
 import type { ProvingEngine } from "../engine/engine.ts";
-import { fastEngine } from "../engine/fast-engine.ts";
+import { engineOfFiles, type KeyFile } from "../engine/fast-engine.ts";
 import { batchHolds } from "../engine/pairing-check.ts";
 import { Groth16Error, throwIfAborted } from "../errors.ts";
 import { SCALAR_BYTES } from "../fast/layout.ts";
 import { parseZkey } from "../fast/zkey.ts";
 import { decodeProof, decodeSignals, type ProofPoints } from "../proof/decode.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
-import { type CircuitProver, createCircuitProver, type ProveStage, provenWitness } from "../prover.ts";
+import { type CircuitProver, type ProveStage, provenWitness, proverOf } from "../prover.ts";
 import { createCircuitVerifier } from "../verifier.ts";
 import { invalidFile, parseWtns } from "../witness/wtns.ts";
 import { verificationKeyOf } from "../zkey-verification-key.ts";
-import { readArtifact, withWitness, type ZKArtifact } from "./files.ts";
+import { isDownloaded, readGenerator, withWitness, type ZKArtifact } from "./files.ts";
 import { readKey } from "./key-file.ts";
 import { type Groth16Proof, type PublicSignals, signalTexts, toCallData, toProofJson, wordsOf } from "./proof-json.ts";
 import { type CircuitSignals, parseSignals } from "./signals.ts";
+import { usesOneThread } from "./threads.ts";
 
 /** Options of one proof. */
 export interface Groth16Options {
@@ -25,7 +26,7 @@ export interface Groth16Options {
   readonly signal?: AbortSignal | undefined;
   /** Called at the start of each stage, and with `done` at the end. */
   readonly onProgress?: ((stage: ProveStage) => void) | undefined;
-  /** Uses no other thread. Default: false. */
+  /** Uses no other thread. Default: false; under Node, a small key is proved on one thread in any case. */
   readonly singleThread?: boolean | undefined;
   /** Verifies the proof with the key in the .zkey file before returning it, in a few milliseconds. Default: true. */
   readonly selfCheck?: boolean | undefined;
@@ -105,23 +106,34 @@ function perObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
-/** The verification key in a proving key. */
-const verificationKeyIn = /* @__PURE__ */ perObject(verificationKeyOf);
+const verificationKeys = new WeakMap<KeyFile, Promise<VerificationKey>>();
 
-/** What is kept with and without other threads: an engine, which has prepared keys, and its provers of files' bytes. */
+/** The verification key in a proving key. */
+function verificationKeyIn(zkey: KeyFile): Promise<VerificationKey> {
+  let key = verificationKeys.get(zkey);
+  if (key === undefined) {
+    key = verificationKeyOf(zkey);
+    verificationKeys.set(zkey, key);
+    // The next call tries again.
+    key.catch(() => verificationKeys.delete(zkey));
+  }
+  return key;
+}
+
+/** What is kept with and without other threads: an engine, which has prepared keys, and its provers of files. */
 interface Setup {
-  readonly engine: ProvingEngine;
-  proverOf(wasm: Uint8Array, zkey: Uint8Array, selfCheck: boolean): CircuitProver;
+  readonly engine: ProvingEngine<KeyFile>;
+  proverOf(wasm: Uint8Array, zkey: KeyFile, selfCheck: boolean): CircuitProver;
 }
 
 function createSetup(singleThread: boolean): Setup {
-  const engine = fastEngine({ singleThread, pageWorkers: true });
+  const engine = engineOfFiles({ singleThread, pageWorkers: true });
   const provers = (selfCheck: boolean) =>
-    perObject((zkey: Uint8Array) =>
+    perObject((zkey: KeyFile) =>
       perObject((wasm: Uint8Array) => {
         const verificationKey = () => verificationKeyIn(zkey);
         const files = { name: NAME, wasm: async () => wasm, zkey: async () => zkey, verificationKey };
-        return createCircuitProver(files, { engine, selfCheck });
+        return proverOf(files, engine, selfCheck);
       }),
     );
   const [checking, unchecked] = [provers(true), provers(false)];
@@ -136,13 +148,21 @@ function setupOf(singleThread: boolean): Setup {
   return setup;
 }
 
-async function proverOf(wasm: ZKArtifact, zkey: ZKArtifact, settings: Settings): Promise<CircuitProver> {
-  const { engine, proverOf } = setupOf(settings.singleThread);
+/** Reads a key, and starts the threads that prove it, which takes as long as reading a generator or a witness. */
+async function readKeyWithSetup(zkey: ZKArtifact, settings: Settings): Promise<Setup & { readonly key: KeyFile }> {
+  const { singleThread } = settings;
+  if (isDownloaded(zkey)) setupOf(singleThread).engine.start?.();
+  const key = await readKey(zkey, settings);
+  const setup = setupOf(usesOneThread(singleThread, key.byteLength));
+  setup.engine.start?.();
+  return { ...setup, key };
+}
+
+async function readFiles(wasm: ZKArtifact, zkey: ZKArtifact, settings: Settings): Promise<CircuitProver> {
   settings.onProgress?.("artifacts");
-  engine.start?.();
-  const [generator, key] = await Promise.all([
-    readArtifact("witness generator", wasm, settings.signal),
-    readKey(zkey, settings),
+  const [generator, { key, proverOf }] = await Promise.all([
+    readGenerator(wasm, settings.signal),
+    readKeyWithSetup(zkey, settings),
   ]);
   return proverOf(generator, key, settings.selfCheck);
 }
@@ -173,7 +193,7 @@ async function fullProve(
 ): Promise<Groth16Result> {
   const settings = settingsOf(options, proverOptions);
   const signals = parseSignals(NAME, input, settings.reduceInputs);
-  const prover = await proverOf(wasm, zkey, settings);
+  const prover = await readFiles(wasm, zkey, settings);
   const { signal } = settings;
   const { proof, publicSignals } = await prover.prove(signals, { signal, onProgress: progressOf(settings) });
   return { proof: toProofJson(proof), publicSignals };
@@ -195,18 +215,16 @@ async function prove(
   proverOptions?: ProverOptions,
 ): Promise<Groth16Result> {
   const settings = settingsOf(options, proverOptions);
-  const { engine } = setupOf(settings.singleThread);
   const begin = (stage: ProveStage): void => {
     throwIfAborted(settings.signal);
     settings.onProgress?.(stage);
   };
   begin("artifacts");
-  engine.start?.();
-  const reading = readKey(zkey, settings);
+  const reading = readKeyWithSetup(zkey, settings);
   // If the witness cannot be read either, nobody handles this failure.
   reading.catch(() => undefined);
   return withWitness(wtns, settings.signal, async (file) => {
-    const key = await reading;
+    const { key, engine } = await reading;
     begin("witness");
     const witness = parseWtns(file);
     const [found, expected] = [witness.byteLength / SCALAR_BYTES, parseZkey(key).variables];
@@ -233,7 +251,7 @@ async function prepare(
 ): Promise<PreparedGroth16> {
   const settings = settingsOf(options);
   const signals = parseSignals(NAME, input, settings.reduceInputs);
-  const prover = await proverOf(wasm, zkey, settings);
+  const prover = await readFiles(wasm, zkey, settings);
   const prepared = await prover.prepare(signals, free, {
     ...{ signal: settings.signal, onProgress: progressOf(settings) },
     ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
