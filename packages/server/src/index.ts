@@ -28,6 +28,16 @@ export type {
   VerifyField,
 } from "./extension/extension.ts";
 export type { Exceeded, Quota, ServiceQuotas } from "./extension/quotas.ts";
+export {
+  NO_STEP,
+  NO_TRACING,
+  parseTraceparent,
+  type TraceAttributes,
+  type TraceStart,
+  type TraceStep,
+  type Tracing,
+  traced,
+} from "./extension/tracing.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export {
   BODY_CODES,

@@ -51,6 +51,7 @@ describe("a store of a service without extensions", () => {
       "0004-listings",
       "0005-prepaid",
       "0006-roots",
+      "0007-traces",
       "origins-0001",
       "prepaid-0002",
     ]);

@@ -1,4 +1,5 @@
 import type { Chain } from "@sotto/chain";
+import type { Tracing } from "@sotto/server";
 import type { Config } from "./config/config.ts";
 import {
   createRelayer,
@@ -24,6 +25,7 @@ export interface RelayerParts {
   readonly market: FeeMarket;
   readonly metrics: RelayerMetrics;
   readonly log: RelayerLog;
+  readonly tracing: Tracing;
   /** As for `createRelayer`. */
   readonly clock: (() => number) | undefined;
 }

@@ -151,6 +151,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     market,
     metrics,
     log: log.part("relayer"),
+    tracing: extensions.tracing,
     clock: parts.clock,
   });
   const sweeping = setInterval(() => {
@@ -173,6 +174,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     metrics,
     admission,
     policies: extensions.policies,
+    tracing: extensions.tracing,
     holds: new Holds({ limits: config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),

@@ -9,6 +9,7 @@ import type { Need } from "../http/health.ts";
 import type { App } from "../http/types.ts";
 import type { ServiceLog } from "../ops/log.ts";
 import type { ServiceQuotas } from "./quotas.ts";
+import type { Tracing } from "./tracing.ts";
 
 /** The pool that a service settles in, and what is known of the service before it starts. */
 export interface ServicePlace {
@@ -98,6 +99,8 @@ export interface OpenExtension<S extends SettingTable = SettingTable> {
    * @param shown the value of the field, from the payer; undefined if it is absent
    */
   admit?(payment: AdmittedPayment, shown: string | undefined): Promise<void>;
+  /** Records the steps of payments. Only one extension may. */
+  readonly tracing?: Tracing;
   /** Whether it works now; needs `readiness`. */
   readonly ready?: Need;
   /**

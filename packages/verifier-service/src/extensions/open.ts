@@ -3,12 +3,14 @@ import {
   type App,
   addressOf,
   type Need,
+  NO_TRACING,
   type OpenExtension,
   redact,
   ServerError,
   type ServiceCore,
   type ServiceExtension,
   type ServiceLog,
+  type Tracing,
   type VerifyField,
 } from "@sotto/server";
 import type { Registry } from "prom-client";
@@ -34,6 +36,8 @@ export interface ExtensionParts {
 export interface Extensions {
   /** The conditions of the extensions; undefined if none has one. */
   readonly policies: PaymentPolicies | undefined;
+  /** Records the steps of payments. */
+  readonly tracing: Tracing;
   /** The port to listen on: an extension may have needed the service's address. */
   readonly port: number;
   readonly needs: Readonly<Record<string, Need>>;
@@ -99,6 +103,7 @@ export async function openExtensions(config: Config, parts: ExtensionParts): Pro
   };
   return {
     policies: admitting.length === 0 ? undefined : policies,
+    tracing: tracingOf(open),
     port: await address.port(),
     needs: Object.fromEntries(open.flatMap(({ name, running: { ready } }) => (ready ? [[name, ready]] : []))),
     routes(app) {
@@ -175,6 +180,14 @@ class Address {
 function assertReady({ name, readiness }: ServiceExtension, { ready }: OpenExtension): void {
   if (ready !== undefined && readiness === undefined)
     throw new ServiceError("EXTENSION_INVALID", `the extension ${name} has a readiness check and does not describe it`);
+}
+
+/** @throws ServiceError EXTENSION_INVALID */
+function tracingOf(open: readonly { readonly name: string; readonly running: OpenExtension }[]): Tracing {
+  const [first, second] = open.filter(({ running }) => running.tracing !== undefined);
+  if (second !== undefined)
+    throw new ServiceError("EXTENSION_INVALID", `the extensions ${first?.name} and ${second.name} both record traces`);
+  return first?.running.tracing ?? NO_TRACING;
 }
 
 /** A live setting that nothing applies would keep its old value while the log says that it changed. */

@@ -1,4 +1,4 @@
-import { type App, BODY_CODES, errorResponses, ROUTE_CODES, type ServiceExtension } from "@sotto/server";
+import { type App, BODY_CODES, errorResponses, ROUTE_CODES, type ServiceExtension, traced } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { type Static, type TSchema, Type } from "typebox";
 import { routeErrors } from "../config/extensions.ts";
@@ -6,7 +6,7 @@ import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
-import { callerOf } from "../operations/prefer.ts";
+import { callerOf, stepsOf } from "../operations/prefer.ts";
 import { PreferHeader, RelayResponse } from "../operations/schemas.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
 import {
@@ -129,7 +129,7 @@ const RELAY_ERRORS = refused(
 
 /** @param extensions those that decide on payments add their fields and errors */
 export function paymentRoutes(app: App, services: PaymentRoutes, extensions: readonly ServiceExtension[]): void {
-  const { metrics, answers, clientOf } = services;
+  const { metrics, answers, clientOf, tracing } = services;
   const payments = ["payments"];
   const x402 = x402Handlers(services);
   supportedRoute(app, services);
@@ -146,7 +146,12 @@ export function paymentRoutes(app: App, services: PaymentRoutes, extensions: rea
       },
     },
     async (request, reply) => {
-      const result = await verifyPayment(request.body, clientOf(request), services);
+      const step = stepsOf(request, tracing)("verify");
+      const result = await traced(
+        step,
+        () => verifyPayment(request.body, clientOf(request), services, step),
+        (found) => ({ "sotto.result": found.valid ? "valid" : found.reason }),
+      );
       metrics.verified(result.valid ? "valid" : result.reason);
       reply.header("cache-control", "no-store");
       return verifyResponse(result);
@@ -167,7 +172,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes, extensions: rea
     },
     async (request, reply) => {
       const answer = settleResponse(
-        await settlePayment(request.body, callerOf(request, reply, clientOf(request)), services),
+        await settlePayment(request.body, callerOf(request, reply, clientOf(request), tracing), services),
         answers,
       );
       metrics.settled(answer.status);
@@ -218,7 +223,7 @@ function relayRoutes(app: App, services: PaymentRoutes): void {
         },
       },
       async (request, reply) => {
-        const caller = callerOf(request, reply, services.clientOf(request));
+        const caller = callerOf(request, reply, services.clientOf(request), services.tracing);
         const answer = relayResponse(await run(request.body as Static<Body>, caller, services), services.answers);
         services.metrics.settled(answer.status);
         return sendOutcome(request, reply, answer);

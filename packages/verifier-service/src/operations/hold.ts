@@ -10,6 +10,7 @@
 //   once; the others get OVERLOADED, and nothing is queued for them.
 //
 // The shortest of these times applies, but no wait is longer than MAX_HOLD_MS.
+import type { TraceStep } from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 
 /** The client that requests a settlement, and how long it waits. */
@@ -20,6 +21,8 @@ export interface Caller {
   readonly asyncAfterMs: number | undefined;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
+  /** Begins a step of the request's trace. @param known traceparent to follow if the request has none */
+  readonly begin: (name: string, known?: string) => TraceStep;
 }
 
 export interface HoldOptions {
@@ -72,7 +75,7 @@ export class Holds {
    * @param payment identifies the payment, for example its nullifier
    * @throws ServiceError OVERLOADED
    */
-  enter(payment: string, { asyncAfterMs, client }: Caller): Hold {
+  enter(payment: string, { asyncAfterMs, client }: Pick<Caller, "asyncAfterMs" | "client">): Hold {
     const { clock } = this.#options;
     const { maxHeld, settleWaitMs } = this.#options.limits;
     const limits = new Map([

@@ -1,4 +1,5 @@
 // The preferences of RFC 7240 that settlements support: respond-async and wait. hold.ts explains the wait.
+import { parseTraceparent, type Tracing } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "./hold.ts";
 
@@ -28,11 +29,23 @@ export function parsePreferences(header: string | readonly string[] | undefined)
 }
 
 /** Parses how long a client waits for a settlement. @param client the id under which quotas count it */
-export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, client: string): Caller {
+export function callerOf(request: FastifyRequest, { raw }: FastifyReply, client: string, tracing: Tracing): Caller {
+  const { headers } = request;
   const { respondAsync, wait = 0 } = parsePreferences(headers["prefer"]);
   const gone = new AbortController();
   raw.once("close", () => gone.abort());
-  return { client, asyncAfterMs: respondAsync ? wait * 1000 : undefined, gone: gone.signal };
+  return {
+    client,
+    asyncAfterMs: respondAsync ? wait * 1000 : undefined,
+    gone: gone.signal,
+    begin: stepsOf(request, tracing),
+  };
+}
+
+/** Begins the steps of a request's trace. */
+export function stepsOf({ headers }: Pick<FastifyRequest, "headers">, tracing: Tracing): Caller["begin"] {
+  const parent = parseTraceparent(headers["traceparent"]);
+  return (name, known) => tracing.begin(name, { parent: parent ?? known, isRequest: true });
 }
 
 /** Sets `preference-applied` if the client requested `pending`. */

@@ -1,4 +1,5 @@
 import { parseAddress, rangeSignals, type WireBundle } from "@sotto/protocol";
+import { NO_STEP, type TraceAttributes, type TraceStep, traced } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { Quotas } from "../operations/budget.ts";
@@ -41,19 +42,33 @@ export async function settlePayment(
   assertSame(request, reservation);
   if (expired && (await store.operations.get(claims.jti)) === undefined) throw gone();
   const hold = services.holds.enter(reservation.nullifier, caller);
-  try {
-    const queued = await queueReserved(reservation, services);
-    if (queued === undefined) throw gone();
-    const operation = await waitFor(queued, hold, caller, services);
-    if (isEnded(operation) || hold.mayAnswerPending) return operation;
-  } finally {
-    hold.leave();
-  }
-  throw new ServiceError(
-    "SETTLEMENT_UNKNOWN",
-    "the payment is queued or broadcast and may still settle: send the same request again",
-  );
+  // Not before: anyone can send requests with tokens of others.
+  const step = caller.begin("settle", reservation.trace);
+  const settle = async () => {
+    try {
+      const queued = await queueReserved(reservation, services, step);
+      if (queued === undefined) throw gone();
+      const operation = await waitFor(queued, hold, caller, services);
+      if (isEnded(operation) || hold.mayAnswerPending) return operation;
+    } finally {
+      hold.leave();
+    }
+    throw new ServiceError(
+      "SETTLEMENT_UNKNOWN",
+      "the payment is queued or broadcast and may still settle: send the same request again",
+    );
+  };
+  return traced(step, settle, shownOf);
 }
+
+/** What a trace shows of an operation. */
+export const shownOf = ({ kind, state, reason, txHash, blockNumber }: Operation): TraceAttributes => ({
+  "sotto.kind": kind,
+  "sotto.state": state,
+  ...(reason !== undefined && { "sotto.reason": reason }),
+  ...(txHash !== undefined && { "sotto.transaction": txHash }),
+  ...(blockNumber !== undefined && { "sotto.block": blockNumber }),
+});
 
 /**
  * Queues a reserved payment, once.
@@ -63,13 +78,14 @@ export async function settlePayment(
 export async function queueReserved(
   { id, bundle }: Pick<Reservation, "id" | "bundle">,
   { config, store }: Pick<SettleServices, "config" | "store">,
+  step: TraceStep = NO_STEP,
 ): Promise<Operation | undefined> {
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
   const { recipientTag } = rangeSignals((JSON.parse(bundle) as WireBundle).amountPublicSignals);
   const quota = recipientQuota(config, recipientTag);
   const again = (client: string) => clientQuotas(config, client);
-  const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);
+  const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again, step.keep);
   if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
   return queued.kind === "gone" ? undefined : queued.operation;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { canonicalPayment, parsePayment, type ReceivedPayment, tokenClaims } from "@sotto/protocol";
+import { NO_STEP, type TraceStep } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
 import type { Admission } from "../operations/admission.ts";
@@ -59,6 +60,7 @@ export interface Reserved {
  * verification of proofs counts for the client's quota, even if it fails.
  * @param fields the further fields of the request, such as `artifactSet`: the set of keys that the payer claims to have used
  * @param client the id under which quotas count the client
+ * @param step kept once the proofs are checked
  * @throws SottoError PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, those of Admission.admit and of extensions
  */
 export async function reservePayment(
@@ -66,6 +68,7 @@ export async function reservePayment(
   fields: VerifyFields,
   client: string,
   services: VerifyServices,
+  step: TraceStep = NO_STEP,
 ): Promise<Reserved | ({ readonly valid: false } & Refusal)> {
   assertProofsDecode(payment);
   const { config } = services;
@@ -79,7 +82,7 @@ export async function reservePayment(
   if (refusal !== undefined) return { valid: false, ...refusal };
   const release = await services.admission.admit("payment");
   try {
-    const result = await reserveProven(payment, fields, client, services);
+    const result = await reserveProven(payment, fields, client, services, step);
     if (!result.valid) release();
     return result;
   } catch (error) {
@@ -93,9 +96,14 @@ export async function reservePayment(
  * @param body the parsed JSON
  * @throws SottoError INVALID_BUNDLE, and those of `reservePayment`
  */
-export async function verifyPayment(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
+export async function verifyPayment(
+  body: unknown,
+  client: string,
+  services: VerifyServices,
+  step: TraceStep = NO_STEP,
+): Promise<VerifyResult> {
   const payment = parsePayment(body);
-  const result = await reservePayment(payment, body as VerifyFields, client, services);
+  const result = await reservePayment(payment, body as VerifyFields, client, services, step);
   if (!result.valid) return result;
   const { id: jti, expiresIn } = result;
   const claims = { jti, ...tokenClaims(payment, deploymentOf(services.config)) };
@@ -103,7 +111,13 @@ export async function verifyPayment(body: unknown, client: string, services: Ver
 }
 
 /** Verifies the proofs, which counts for the client's quota, and reserves the nullifier. */
-async function reserveProven(payment: ReceivedPayment, fields: VerifyFields, client: string, services: VerifyServices) {
+async function reserveProven(
+  payment: ReceivedPayment,
+  fields: VerifyFields,
+  client: string,
+  services: VerifyServices,
+  step: TraceStep,
+) {
   await takeClientQuota(services.store, services.config, client);
   // At the same time, so that the proofs that an extension checks are in one batch with those of the payment.
   const proofs = checkProofs(payment, services.proofs, services.retired, client);
@@ -113,7 +127,7 @@ async function reserveProven(payment: ReceivedPayment, fields: VerifyFields, cli
   const refusal = await proofs;
   if (refusal !== undefined) return { valid: false as const, ...refusal };
   await admitted;
-  return reserve(payment, client, services);
+  return reserve(payment, client, services, step);
 }
 
 /** Asks the extensions, unless they have admitted this payment before. @throws the errors of extensions */
@@ -128,7 +142,7 @@ async function admit(payment: ReceivedPayment, fields: VerifyFields, client: str
   await policies.admit({ nullifier, wallet, ownerTag: range.recipientTag, timestamp, client }, fields);
 }
 
-async function reserve(payment: ReceivedPayment, client: string, services: VerifyServices) {
+async function reserve(payment: ReceivedPayment, client: string, services: VerifyServices, step: TraceStep) {
   const { bundle, signals, digest, validUntil } = payment;
   const now = services.clock();
   const expiresIn = Math.min(MAX_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
@@ -141,6 +155,7 @@ async function reserve(payment: ReceivedPayment, client: string, services: Verif
     validUntil: Number(validUntil),
     recipient: bundle.recipientPublicKey,
     client,
+    trace: step.keep(),
   });
   if (result.kind !== "taken") return { valid: true as const, id: result.id, expiresIn };
   const message = "another payment of the same note is in progress or settled";

@@ -1,4 +1,5 @@
 import type { Chain, Head } from "@sotto/chain";
+import type { Tracing } from "@sotto/server";
 import type { Lease, Store } from "../store/index.ts";
 import type { Account } from "./account.ts";
 import type { FeeMarket } from "./fee-market.ts";
@@ -14,6 +15,8 @@ export interface RelayerContext {
   market: FeeMarket;
   metrics: RelayerMetrics;
   log: RelayerLog;
+  /** Records what happens to operations whose requests are traced. */
+  tracing: Tracing;
   /** Now, ms. */
   clock: () => number;
   /** Measures durations, ms: never goes back, even if the machine's clock is set back. */

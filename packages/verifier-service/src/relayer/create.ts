@@ -1,6 +1,7 @@
 import type { Chain } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
+import { NO_TRACING, type Tracing } from "@sotto/server";
 import type { TransactionSigner } from "../signer/index.ts";
 import type { Store } from "../store/index.ts";
 import { Account } from "./account.ts";
@@ -31,6 +32,8 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
   prover?: RelayerProver | undefined;
+  /** Default: nothing is traced. */
+  tracing?: Tracing | undefined;
   /** By default created from the configuration. */
   market?: FeeMarket | undefined;
   /** Current time, ms, which then also measures durations. By default `Date.now`, and durations by a monotonic clock. */
@@ -42,7 +45,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
  * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
  */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { store, chain, signer, prover, metrics, log, clock = Date.now } = options;
+  const { store, chain, signer, prover, metrics, log, clock = Date.now, tracing = NO_TRACING } = options;
   // Its own, because its limits may change.
   const config = { ...options.config };
   assertConfig(config);
@@ -57,7 +60,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const monotonic = options.clock ?? (() => performance.now());
   const account = new Account({ address, signer, metrics, log, monotonic });
   const own = { account, pool, config, market };
-  const context: RelayerContext = { store, chain, ...own, metrics, log, clock, monotonic };
+  const context: RelayerContext = { store, chain, ...own, metrics, log, tracing, clock, monotonic };
   const sender = new Sender(context);
   const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
   const parts = {

@@ -210,10 +210,11 @@ export class Dispatcher {
     const [first] = operations;
     const { pool } = this.#context.pool;
     const operationIds = operations.map(({ id }) => id);
+    const traced = operations.filter(({ trace }) => trace !== undefined);
     if (first?.kind === "payment")
-      return { kind: "settle" as const, to: pool, data: settleData(operations), operationIds };
+      return { kind: "settle" as const, to: pool, data: settleData(operations), operationIds, traced };
     const kind = first?.kind === "deposit" ? ("deposit" as const) : ("withdraw" as const);
-    return { kind, to: pool, data: singleData(first!), operationIds };
+    return { kind, to: pool, data: singleData(first!), operationIds, traced };
   }
 
   /**

@@ -1,5 +1,6 @@
 import { poolInterface } from "@sotto/chain/ethers";
-import type { Operation, RelayerWrites, Row } from "../store/index.ts";
+import type { TraceAttributes } from "@sotto/server";
+import type { Operation, OperationKind, RelayerWrites, Row } from "../store/index.ts";
 import { areTrue, receiptsOf } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { DepositResolver } from "./deposit-resolver.ts";
@@ -38,12 +39,20 @@ export class OutcomeResolver {
   }
 
   async #write(outcomes: readonly Resolved[], { lease }: Round): Promise<void> {
-    const { store, metrics, log, clock } = this.#context;
+    const { store, metrics, log, clock, tracing } = this.#context;
     if (outcomes.length === 0) return;
     await store.asRelayer(lease, async (writes) => {
       for (const [operation, outcome] of outcomes) await write(writes, operation.id, outcome);
     });
-    for (const [{ id, kind, createdAt }, outcome] of outcomes) {
+    for (const [{ id, kind, createdAt, updatedAt, trace, state }, outcome] of outcomes) {
+      // Sent operations change last when their transaction does.
+      if (trace !== undefined)
+        tracing
+          .begin(state === "queued" ? "queued" : "confirmed", {
+            parent: trace,
+            at: state === "queued" ? createdAt : updatedAt,
+          })
+          .end(shownOf({ kind, outcome }), outcome.state === "settled" ? undefined : outcome.reason);
       if (outcome.state === "settled") {
         metrics.settledAfter(kind, Math.max(0, clock() - createdAt) / 1000);
         metrics.count("relayer_settled_total", 1, { kind });
@@ -110,3 +119,12 @@ async function write({ operations }: RelayerWrites, id: string, outcome: FinalOu
   if (outcome.state === "settled") await operations.settled(id, outcome);
   else await operations.ended(id, outcome.state, outcome.reason);
 }
+
+/** What a trace shows of an outcome. */
+const shownOf = ({ kind, outcome }: { kind: OperationKind; outcome: FinalOutcome }): TraceAttributes => ({
+  "sotto.kind": kind,
+  "sotto.state": outcome.state,
+  ...(outcome.state === "settled"
+    ? { "sotto.transaction": outcome.txHash, "sotto.block": outcome.blockNumber }
+    : { "sotto.reason": outcome.reason }),
+});

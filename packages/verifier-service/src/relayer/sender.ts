@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { quoted } from "@sotto/protocol";
 import { keccak256 } from "ethers";
 import { SignerError, type SignerErrorCode } from "../signer/index.ts";
-import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
+import {
+  dayOf,
+  type NewAttempt,
+  type Operation,
+  type OutboxTransaction,
+  type TransactionKind,
+} from "../store/index.ts";
 import { atHead } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Fees } from "./fees.ts";
@@ -14,6 +20,8 @@ export interface Plan {
   data: string;
   gasLimit: bigint;
   operationIds: readonly string[];
+  /** Those of the operations whose requests are traced. */
+  traced?: readonly Pick<Operation, "kind" | "trace" | "createdAt">[] | undefined;
 }
 
 export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED" | SignerErrorCode;
@@ -38,7 +46,7 @@ export class Sender {
 
   /** Sends a new transaction with the lowest free nonce, so that gaps are filled first. */
   async send(plan: Plan, round: Round): Promise<SendResult> {
-    const { market, store, config, account, metrics, clock, log } = this.#context;
+    const { market, store, config, account, metrics, clock, log, tracing } = this.#context;
     const fees = await market.current(round.head);
     if (fees === undefined) return "FEES_TOO_HIGH";
     const day = dayOf(clock());
@@ -48,13 +56,15 @@ export class Sender {
     if (typeof attempt === "string") return attempt;
     const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
     if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
-    const { operationIds, ...rest } = plan;
+    const { operationIds, traced = [], ...rest } = plan;
     const id = randomUUID();
     const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
       outbox.record({ ...rest, id, sender: account.address, nonce, day }, attempt, operationIds),
     );
     if (exceeded !== undefined) return "QUOTA_EXCEEDED";
     metrics.count("relayer_transactions_total", 1, { kind: plan.kind });
+    for (const { kind, trace: parent, createdAt: at } of traced)
+      tracing.begin("queued", { parent, at }).end({ "sotto.kind": kind, "sotto.transaction": attempt.hash });
     log.info({ kind: plan.kind, nonce, hash: attempt.hash, operations: operationIds.length }, "transaction stored");
     await this.broadcast(attempt, round);
     return "sent";

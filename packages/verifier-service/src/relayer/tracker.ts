@@ -60,7 +60,7 @@ export class Tracker {
     carried: readonly Operation[],
     { lease, confirmedNumber }: Round,
   ): Promise<void> {
-    const { store, clock, metrics, log } = this.#context;
+    const { store, clock, metrics, log, tracing } = this.#context;
     const { blockNumber, blockHash, succeeded, gasUsed, gasPrice, transactionHash } = receipt;
     const estimated = transaction.attempts.find(({ hash }) => hash === transactionHash)?.dataFee ?? 0n;
     const cost = gasUsed * gasPrice + (receipt.dataFee ?? estimated);
@@ -85,6 +85,11 @@ export class Tracker {
       }
       if (final) await outbox.final(transaction.id);
     });
+    for (const { kind, trace: parent, updatedAt: at } of isNew ? carried : [])
+      if (parent !== undefined)
+        tracing
+          .begin("mined", { parent, at })
+          .end({ "sotto.kind": kind, "sotto.transaction": transactionHash, "sotto.block": blockNumber });
     if (isNew && transaction.kind === "append") this.#onAppendMined(succeeded);
     if (isNew) metrics.count("relayer_gas_wei_total", Number(cost), { kind: transaction.kind });
     if (isNew) log.info({ hash: transactionHash, blockNumber, succeeded, undone: undone.length }, "transaction mined");

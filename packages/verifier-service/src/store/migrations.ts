@@ -197,6 +197,14 @@ const roots: Migration = {
   },
 };
 
+/** Adds the traces of payments, so that a restart does not end them. */
+const traces: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const table of ["reservations", "operations"])
+      await db.schema.alterTable(table).addColumn("trace", "text").execute();
+  },
+};
+
 /**
  * In the order of their names. A released migration never changes; later ones correct it. 0005 belongs to an extension that was
  * once a part of the service.
@@ -207,4 +215,5 @@ export const MIGRATIONS: Migrations = {
   "0003-rounds": rounds,
   "0004-listings": listings,
   "0006-roots": roots,
+  "0007-traces": traces,
 };

@@ -33,6 +33,8 @@ export interface Operation {
   retryAt: number;
   createdAt: number;
   updatedAt: number;
+  /** Traceparent of the request that queued it, if that is traced. */
+  trace: string | undefined;
 }
 
 export interface NewOperation {
@@ -42,6 +44,8 @@ export interface NewOperation {
   client: string;
   /** Seconds. */
   validUntil: number;
+  /** Called if it is queued. @returns the traceparent to store with it */
+  trace?: (() => string | undefined) | undefined;
 }
 
 export interface NewDeposit extends NewOperation {
@@ -87,12 +91,14 @@ export function operationRepository(database: Database, clock: () => number) {
     /**
      * Queues the payment of a reservation, once. `call` turns the reserved bundle into the contract's arguments.
      * @param quotas counted now and with each resend; @param again counted with each resend only
+     * @param trace called if it is queued; returns the traceparent to store with it
      */
     async enqueuePayment(
       id: string,
       call: (bundle: string) => unknown,
       quotas: readonly Quota[] = [],
       again: (client: string) => readonly Quota[] = () => [],
+      trace: () => string | undefined = () => undefined,
     ): Promise<EnqueuePaymentResult> {
       const found = await database.db
         .selectFrom("reservations")
@@ -116,7 +122,8 @@ export function operationRepository(database: Database, clock: () => number) {
         const nullifiers = JSON.stringify([row.nullifier]);
         const text = JSON.stringify(call(row.bundle));
         const turn = { account: "", amount: "0", turn: 0 };
-        const next = { id, kind: "payment" as const, digest, nullifiers, call: text, client, valid_until, ...turn };
+        const own = { id, kind: "payment" as const, trace: trace() ?? null };
+        const next = { ...own, digest, nullifiers, call: text, client, valid_until, ...turn };
         return { kind: "queued", operation: await add(db, next, [...quotas, ...again(client)]) };
       });
     },
@@ -192,7 +199,11 @@ type NewRowOf = Omit<
 function rowOf(next: NewOperation, nullifiers: readonly string[]) {
   const { id, digest, client, validUntil: valid_until } = next;
   assertRecord(Number.isSafeInteger(valid_until), `validUntil is in seconds, got ${valid_until}`);
-  const texts = { nullifiers: JSON.stringify(nullifiers), call: JSON.stringify(next.call) };
+  const texts = {
+    nullifiers: JSON.stringify(nullifiers),
+    call: JSON.stringify(next.call),
+    trace: next.trace?.() ?? null,
+  };
   return { id, digest, client, valid_until, ...texts };
 }
 
@@ -255,5 +266,6 @@ function toOperation(row: Row<"operations">): Operation {
     retryAt: row.retry_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    trace: row.trace ?? undefined,
   };
 }

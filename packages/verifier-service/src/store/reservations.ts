@@ -18,6 +18,8 @@ export interface NewReservation {
   recipient: string;
   /** The id under which quotas count the client. */
   client: string;
+  /** Traceparent of its verification, if that is traced. */
+  trace?: string | undefined;
 }
 
 export interface Reservation extends NewReservation {
@@ -137,7 +139,18 @@ async function insert(db: Db, next: NewReservation, created_at: number): Promise
   const { id, nullifier, digest, bundle, recipient, client, expiresAt: expires_at, validUntil: valid_until } = next;
   await db
     .insertInto("reservations")
-    .values({ id, nullifier, digest, bundle, recipient, client, expires_at, valid_until, created_at })
+    .values({
+      id,
+      nullifier,
+      digest,
+      bundle,
+      recipient,
+      client,
+      expires_at,
+      valid_until,
+      created_at,
+      trace: next.trace ?? null,
+    })
     .execute();
   await db.insertInto("claims").values({ nullifier, holder: id, digest, queued: 0, expires_at }).execute();
 }
@@ -147,5 +160,5 @@ async function find(db: Db, id: string): Promise<Reservation | undefined> {
   if (row === undefined) return undefined;
   const { nullifier, digest, bundle, recipient, client } = row;
   const times = { expiresAt: row.expires_at, validUntil: row.valid_until, createdAt: row.created_at };
-  return { id, nullifier, digest, bundle, recipient, client, ...times };
+  return { id, nullifier, digest, bundle, recipient, client, ...times, trace: row.trace ?? undefined };
 }

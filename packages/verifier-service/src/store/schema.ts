@@ -28,6 +28,8 @@ export interface ReservationTable {
   /** The last second in which the payment may settle; the contract enforces it. */
   valid_until: number;
   created_at: number;
+  /** Traceparent of its verification; null if that is not traced. */
+  trace: string | null;
 }
 
 /** The holder of a nullifier: a reservation until `expires_at`, or (`queued` = 1) an operation. */
@@ -77,6 +79,8 @@ export interface OperationTable {
   retry_at: number;
   created_at: number;
   updated_at: number;
+  /** Traceparent of the request that queued it; null if that is not traced. */
+  trace: string | null;
 }
 
 export interface TransactionTable {

@@ -7,11 +7,13 @@ import {
   parseAmount,
   parseField,
 } from "@sotto/protocol";
+import { traced } from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
 import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
+import { shownOf } from "../payments/settle.ts";
 import type { AuthorizationId } from "../pool/authorizations.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
 import { checkAllowance, checkSignature } from "./authorization.ts";
@@ -64,7 +66,9 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
     validUntil: Number(terms.validBefore),
   };
   const authorizationId = { from: terms.from, nonce: terms.nonce, permit2 };
-  return waitForRelayed(await queueCovered(next, terms, authorizationId, services), caller, services);
+  const step = caller.begin("deposit");
+  const queue = () => queueCovered({ ...next, trace: step.keep }, terms, authorizationId, services);
+  return traced(step, async () => waitForRelayed(await queue(), caller, services), shownOf);
 }
 
 /**

@@ -9,12 +9,14 @@ import {
   withdrawalPublicSignals,
   withdrawalSignals,
 } from "@sotto/protocol";
+import { traced } from "@sotto/server";
 import { deploymentOf } from "../config/deployment.ts";
 import { ServiceError } from "../errors.ts";
 import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
 import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas, takeClientQuota } from "../operations/quotas.ts";
+import { shownOf } from "../payments/settle.ts";
 import type { Operation } from "../store/index.ts";
 import type { WithdrawRequest } from "./schemas.ts";
 
@@ -70,8 +72,10 @@ export async function relayWithdrawal(
     nullifiers,
   };
   const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, caller.client) : [];
-  const queued = await store.operations.enqueueWithdrawal(next, sponsored);
-  return waitForRelayed(assertQueued(queued), caller, services);
+  const step = caller.begin("withdrawal");
+  const queue = async () =>
+    assertQueued(await store.operations.enqueueWithdrawal({ ...next, trace: step.keep }, sponsored));
+  return traced(step, async () => waitForRelayed(await queue(), caller, services), shownOf);
 }
 
 /** The nullifiers that are not 0. @throws ServiceError INVALID_REQUEST */

@@ -8,9 +8,9 @@ import {
   X402Error,
   x402Network,
 } from "@sotto/protocol/x402";
-import type { App } from "@sotto/server";
+import { type App, type Tracing, traced } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { callerOf, tellApplied } from "../operations/prefer.ts";
+import { callerOf, stepsOf, tellApplied } from "../operations/prefer.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
 import type { ResponseContext } from "../payments/responses.ts";
 import { isErrorResponse, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./responses.ts";
@@ -20,6 +20,7 @@ import { settleX402, verifyX402, type X402Services } from "./verify.ts";
 export interface X402Routes extends X402Services {
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
   readonly answers: ResponseContext;
+  readonly tracing: Tracing;
   readonly clientOf: (request: FastifyRequest) => string;
   /** Notes the resource of a settled payment, and returns x402's outcome. Undefined if discovery is off. */
   readonly discovery: { note(extensions: unknown, resource: string): Promise<object | undefined> } | undefined;
@@ -66,10 +67,15 @@ function x402Handler(
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64");
 
 export function x402Handlers(services: X402Routes): { verify: X402Handler; settle: X402Handler } {
-  const { metrics, answers, clientOf, config } = services;
+  const { metrics, answers, clientOf, config, tracing } = services;
   return {
     verify: x402Handler(x402VerifyError, async (request) => {
-      const result = await verifyX402(bodyOf(request), clientOf(request), services);
+      const step = stepsOf(request, tracing)("verify");
+      const result = await traced(
+        step,
+        async () => verifyX402(bodyOf(request), clientOf(request), services, step),
+        (found) => ({ "sotto.result": "refused" in found ? found.refused.reason : "valid" }),
+      );
       metrics.verified("refused" in result ? result.refused.reason : "valid");
       return x402Verified(result);
     }),
@@ -77,7 +83,7 @@ export function x402Handlers(services: X402Routes): { verify: X402Handler; settl
       (answer) => x402SettleError(answer, config.chainId),
       async (request, reply) => {
         const body = bodyOf(request);
-        const result = await settleX402(body, callerOf(request, reply, clientOf(request)), services);
+        const result = await settleX402(body, callerOf(request, reply, clientOf(request), tracing), services);
         const answer = x402Settled(result, config.chainId, answers);
         const pending = answer.errorReason === X402_SETTLEMENT_PENDING;
         metrics.settled(answer.success ? "success" : pending ? "pending" : "failed");

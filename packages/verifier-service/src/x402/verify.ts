@@ -1,8 +1,9 @@
 import { canonicalPayment } from "@sotto/protocol";
 import { checkX402Time } from "@sotto/protocol/x402";
+import { NO_STEP, type TraceStep, traced } from "@sotto/server";
 import type { Caller } from "../operations/hold.ts";
 import { waitFor } from "../operations/wait.ts";
-import { queueReserved, type SettleServices } from "../payments/settle.ts";
+import { queueReserved, type SettleServices, shownOf } from "../payments/settle.ts";
 import { reservePayment, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
 import { parseX402, type ServedDeployment, type X402Payment } from "./request.ts";
@@ -26,9 +27,10 @@ export async function verifyX402(
   request: X402Request,
   client: string,
   services: X402Services,
+  step: TraceStep = NO_STEP,
 ): Promise<{ readonly id: string } | Refused> {
   const read = parseX402(request, services);
-  return "refusal" in read ? { refused: read.refusal } : reserve(read, client, services);
+  return "refusal" in read ? { refused: read.refusal } : reserve(read, client, services, step);
 }
 
 /**
@@ -44,29 +46,42 @@ export async function settleX402(
   const read = parseX402(request, services);
   if ("refusal" in read) return { refused: read.refusal };
   const hold = services.holds.enter(String(read.payment.signals.nullifier), caller);
-  try {
-    const queued = await queue(read, caller.client, services);
+  const settle = async (step: TraceStep) => {
+    const queued = await queue(read, caller.client, services, step);
     if ("refused" in queued) return queued;
     const operation = await waitFor(queued.operation, hold, caller, services);
     return { operation, resource: read.terms.resource };
+  };
+  try {
+    const known = await knownOf(read, services);
+    const step = caller.begin("settle", known?.trace);
+    return await traced(
+      step,
+      () => settle(step),
+      (result) => ("refused" in result ? { "sotto.result": result.refused.reason } : shownOf(result.operation)),
+    );
   } finally {
     hold.leave();
   }
 }
 
+/** The reservation of the payment, if it was verified before. */
+const knownOf = ({ payment }: X402Payment, { store }: X402Services) =>
+  store.reservations.ofBundle(String(payment.signals.nullifier), canonicalPayment(payment));
+
 async function queue(
   read: X402Payment,
   client: string,
   services: X402Services,
+  step: TraceStep,
 ): Promise<{ readonly operation: Operation } | Refused> {
-  const { signals } = read.payment;
-  const bundle = canonicalPayment(read.payment);
-  const known = await services.store.reservations.ofBundle(String(signals.nullifier), bundle);
-  const queued = known && (await queueReserved(known, services));
+  const known = await knownOf(read, services);
+  const queued = known && (await queueReserved(known, services, step));
   if (queued !== undefined) return { operation: queued };
-  const reserved = await reserve(read, client, services);
+  const reserved = await reserve(read, client, services, step);
   if ("refused" in reserved) return reserved;
-  const operation = await queueReserved({ id: reserved.id, bundle }, services);
+  const bundle = canonicalPayment(read.payment);
+  const operation = await queueReserved({ id: reserved.id, bundle }, services, step);
   if (operation !== undefined) return { operation };
   const message = "another payment of the same note replaced this one";
   return { refused: { reason: "TOKEN_REPLACED", message } };
@@ -76,10 +91,11 @@ async function reserve(
   { payment, terms, fields }: X402Payment,
   client: string,
   services: X402Services,
+  step: TraceStep,
 ): Promise<{ readonly id: string } | Refused> {
   const late = checkX402Time(payment, terms, services.clock());
   if (late !== undefined) return { refused: late };
-  const result = await reservePayment(payment, fields, client, services);
+  const result = await reservePayment(payment, fields, client, services, step);
   if (result.valid) return { id: result.id };
   const { reason, message } = result;
   return { refused: { reason, message } };

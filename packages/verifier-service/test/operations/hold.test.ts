@@ -12,7 +12,7 @@ function open(
   const limits = { maxHeld: 100, settleWaitMs: undefined, confirmations: 4, blockTimeMs: 2_000, ...change };
   const holds = new Holds({ limits, clock: () => NOW, onChange: (count) => held.push(count) });
   const enter = (payment: string, client = "a", asyncAfterMs?: number) =>
-    holds.enter(payment, { client, asyncAfterMs, gone: new AbortController().signal });
+    holds.enter(payment, { client, asyncAfterMs });
   return { enter, held };
 }
 

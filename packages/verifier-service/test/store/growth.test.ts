@@ -9,6 +9,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 const NOW = 1_790_000_000_000;
 const DAY_MS = 86_400_000;
 const TEXT = "a call of some kilobytes";
+const TRACE = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 const DEPOSIT = { account: "0x01", amount: 1n, balance: 3n };
 
 overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
@@ -43,7 +44,15 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     const fees = { maxFee: 2n, maxPriority: 1n };
     const sent = { kind: "deposit" as const, sender: "0x01", to: "0x02", data: TEXT, gasLimit: 1n, day: "2026-01-01" };
     for (const [nonce, id] of ["over", "dropped", "open"].entries()) {
-      const operation = { id, digest: id, call: { TEXT }, client: "c", validUntil: NOW, ...DEPOSIT };
+      const operation = {
+        id,
+        digest: id,
+        call: { TEXT },
+        client: "c",
+        validUntil: NOW,
+        trace: () => TRACE,
+        ...DEPOSIT,
+      };
       await store.operations.enqueueDeposit(operation);
       await store.asRelayer(lease, async ({ outbox, operations }) => {
         await outbox.record({ ...sent, id, nonce }, { ...fees, hash: `0x${id}`, raw: TEXT }, [id]);
@@ -60,8 +69,11 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     time += 29 * DAY_MS;
     await store.sweep();
     expect(await kept()).to.deep.equal({ operations: 3, transactions: 3, attempts: 3 });
+    const traceOf = async (id: string) => (await store.operations.get(id))?.trace;
+    expect([await traceOf("over"), await traceOf("open")]).to.deep.equal([TRACE, TRACE]);
     time += 2 * DAY_MS;
     await store.sweep();
+    expect([await traceOf("over"), await traceOf("open")]).to.deep.equal([undefined, TRACE]);
     expect(await kept()).to.deep.equal({ operations: 1, transactions: 1, attempts: 1 });
     await store.asRelayer(lease, async ({ operations }) => {
       await operations.unsettle(0);
