@@ -50,6 +50,7 @@ export interface CompactKeyHeader {
   readonly originalSize: number;
   /** Size of the compact key, bytes. */
   readonly compactSize: number;
+  /** Number of sections of the .zkey file. */
   readonly sections: number;
 }
 
