@@ -19,6 +19,8 @@ interface Template {
   readonly components: ReadonlyMap<string, string>;
   /** Lines of declared signals. */
   readonly signals: ReadonlyMap<string, number>;
+  /** Its inputs and outputs. */
+  readonly ports: ReadonlySet<string>;
 }
 
 /** A statement in the sources. */
@@ -38,6 +40,7 @@ function parseTemplate(name: string, file: string, body: string, firstLine: numb
   const statements: Statement[] = [];
   const components = new Map<string, string>();
   const signals = new Map<string, number>();
+  const ports = new Set<string>();
   let from = 0;
   for (const end of body.matchAll(/[;{}]/g)) {
     const raw = body.slice(from, end.index);
@@ -49,15 +52,17 @@ function parseTemplate(name: string, file: string, body: string, firstLine: numb
       /\b([A-Za-z_$]\w*)(?:\s*\[[^\]]*\])*\s*=\s*(?:parallel\s+)?([A-Za-z_$]\w*)\s*\(/g,
     ))
       components.set(component as string, template as string);
-    const declared = /^signal\s+(?:input|output)?\s*(?:\{[^}]*\})?\s*(.*?)(?:<==|<--|$)/.exec(text)?.[1];
-    for (const signal of declared?.replace(/[()]/g, "").split(",") ?? [])
+    const declared = /^signal\s+(input|output)?\s*(?:\{[^}]*\})?\s*(.*?)(?:<==|<--|$)/.exec(text);
+    for (const signal of declared?.[2]?.replace(/[()]/g, "").split(",") ?? []) {
       signals.set(withoutIndices(signal).trim(), line);
+      if (declared?.[1] !== undefined) ports.add(withoutIndices(signal).trim());
+    }
     const names = new Set([...text.matchAll(/[A-Za-z_$]\w*/g)].map(([found]) => found));
     const constrains = /===|<==|==>/.test(text);
     if (constrains || /<--|-->/.test(text) || /^[A-Z]\w*\s*\(/.test(text))
       statements.push({ line, text, names, constrains });
   }
-  return { name, file, statements, components, signals };
+  return { name, file, statements, components, signals, ports };
 }
 
 function closingBrace(text: string, open: number): number {
@@ -134,6 +139,13 @@ export class Places {
       if (score < fewest) [best, fewest] = [statement, score];
     }
     return best && { template: template.name, file: template.file, line: best.line, text: best.text };
+  }
+
+  /** Whether a signal is an input or output of a component: "main.tree.root", of the component tree. */
+  isPort(name: string): boolean {
+    const path = name.split(".");
+    const signal = withoutIndices(path.pop() as string);
+    return path.length > 1 && this.#templateOf(path)?.ports.has(signal) === true;
   }
 
   /** The statement that assigns a signal: a hint (`<--`) if there is one, otherwise the declaration. */

@@ -73,8 +73,8 @@ export type Stage = "compile" | "prove" | "check" | "search";
 /** What to prove, and how. */
 export interface CertifyOptions {
   /**
-   * Default: `outputs`; `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input; or `wires`, without a
-   * search, if there are no outputs.
+   * Default: `outputs`; `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input; or `wires`, if there
+   * are no outputs. Then the search is only for two values of an input or output of a component.
    */
   readonly theorem?: Theorem | undefined;
   /** Is called at each stage; before the search, with the outcome so far. */
@@ -121,14 +121,15 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   }
   const what = theorem === "wires" ? "wires" : "outputs";
   const advice = isDefaultWires
-    ? ", and the circuit has no outputs: --theorem wires searches for two witnesses"
+    ? ", and the circuit has no outputs (--theorem wires searches for two values of any wire)"
     : lackingInputs(basis, options.theorem, nameOf);
   const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
   const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
-  // A wire with two values is not wrong by itself: the inverse of IsZero has them.
-  if (search === undefined || isDefaultWires) return soFar;
+  // A wire with two values is not wrong by itself: the inverse of IsZero has them. One between two components is.
+  const targets = isDefaultWires ? open.filter((wire) => circuit.places?.isPort(nameOf(wire)) === true) : open;
+  if (search === undefined || targets.length === 0) return soFar;
   onStage?.("search", soFar);
-  const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, open, search());
+  const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, targets, search());
   if (typeof found === "string") return { ...soFar, reason: `${reason}, ${found}` };
   return {
     verdict: "refuted",

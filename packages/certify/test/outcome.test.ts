@@ -162,7 +162,40 @@ describe("verdicts about any circuit", function () {
     expect(await outcomeOf("signal c <== a * a; signal b; b <-- a; a * b === c;")).to.deep.include({
       ...{ verdict: "unknown", theorem: "wires", open: 1 },
       reason:
-        "1 of 3 wires are not shown to be determined, and the circuit has no outputs: --theorem wires searches for two witnesses",
+        "1 of 3 wires are not shown to be determined, and the circuit has no outputs (--theorem wires searches for two values of any wire)",
+    });
+  });
+
+  it("refute a circuit without outputs if an output of a component has two values", async () => {
+    // The root follows from the leaf, and a leaf cannot be computed from the root. One level does not constrain its output.
+    const path = (assign: string): string => `pragma circom 2.0.0;
+      template Level(i) {
+        signal input in;
+        signal output out;
+        signal square <== in * in;
+        signal fourth <== square * square;
+        out ${assign} fourth * in;
+        // As in IsZero: it is free if in is 0, and nothing depends on it.
+        signal inverse <-- in == 0 ? 0 : 1 / in;
+        signal one <== in * inverse;
+        in * (1 - one) === 0;
+      }
+      template Path() {
+        signal input root;
+        signal input leaf;
+        component level[3];
+        for (var i = 0; i < 3; i++) {
+          level[i] = Level(i);
+          level[i].in <== i == 0 ? leaf : level[i - 1].out;
+        }
+        root === level[2].out;
+      }
+      component main { public [root] } = Path();`;
+    const search = () => ({ milliseconds: 60_000, steps: 1_000_000 });
+    const broken = certify(await compile(path("<--")), { search });
+    expect(broken).to.deep.include({ verdict: "refuted", theorem: "wires", signal: "main.level[0].out" });
+    expect(certify(await compile(path("<==")), { search })).to.include({
+      ...{ verdict: "unknown", theorem: "wires" },
     });
   });
 });

@@ -59,6 +59,54 @@ const rangeBits = (checked: boolean) =>
     }
     sum === in;`);
 
+/** A long division in digits of two bits, of which the remainder's may be negative: 3 is also 4 - 1. */
+const digits = (checked: boolean) =>
+  main(
+    `
+    signal input dividend[4];
+    signal input divisor[2];
+    signal output quotient[3];
+    signal output remainder[2];
+    var n = dividend[0] + 4 * dividend[1] + 16 * dividend[2] + 64 * dividend[3];
+    var d = divisor[0] + 4 * divisor[1];
+    component range[9];
+    component carries[3];
+    for (var i = 0; i < 3; i++) quotient[i] <-- d == 0 ? 0 : ((n \\ d) >> (2 * i)) & 3;
+    for (var i = 0; i < 2; i++) remainder[i] <-- d == 0 ? 0 : ((n % d) >> (2 * i)) & 3;
+    for (var i = 0; i < 7; i++) range[i] = Num2Bits(2);
+    for (var i = 0; i < 4; i++) range[i].in <== dividend[i];
+    for (var i = 0; i < 3; i++) range[4 + i].in <== quotient[i];
+    ${checked ? "for (var i = 0; i < 2; i++) { range[7 + i] = Num2Bits(2); range[7 + i].in <== remainder[i]; }" : ""}
+    signal product[3][2];
+    for (var i = 0; i < 3; i++) for (var j = 0; j < 2; j++) product[i][j] <== quotient[i] * divisor[j];
+    signal carry[3];
+    var column[4] = [product[0][0] + remainder[0], product[0][1] + product[1][0] + remainder[1], product[1][1] + product[2][0], product[2][1]];
+    for (var i = 0; i < 3; i++) {
+        carry[i] <-- (column[i] + (i == 0 ? 0 : carry[i - 1])) \\ 4;
+        carries[i] = Num2Bits(4);
+        carries[i].in <== carry[i];
+        dividend[i] + 4 * carry[i] === column[i] + (i == 0 ? 0 : carry[i - 1]);
+    }
+    dividend[3] === column[3] + carry[2];
+    component less = LessThan(4);
+    less.in[0] <== remainder[0] + 4 * remainder[1];
+    less.in[1] <== divisor[0] + 4 * divisor[1];
+    less.out === 1;`,
+    "comparators",
+  );
+
+/** More bits than the field has: a number, and the same number plus p. */
+const longBits = (checked: boolean) =>
+  main(
+    `
+    signal input in;
+    signal output out[256];
+    component bits = Num2Bits(${checked ? 253 : 256});
+    bits.in <== in;
+    for (var i = 0; i < 256; i++) out[i] <== ${checked ? "i < 253 ? bits.out[i < 253 ? i : 0] : 0" : "bits.out[i]"};`,
+    "bitify",
+  );
+
 const bitSum = (checked: boolean) =>
   main(`
     signal input in;
@@ -272,6 +320,7 @@ export const BUGS: Readonly<Record<string, (checked: boolean) => string>> = {
   comparison,
   conversion,
   decoder,
+  digits,
   division,
   edwards,
   half,
@@ -279,6 +328,7 @@ export const BUGS: Readonly<Record<string, (checked: boolean) => string>> = {
   ignored,
   index,
   isZero,
+  longBits,
   modulus,
   montgomery,
   rangeBits,

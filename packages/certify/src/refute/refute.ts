@@ -43,7 +43,7 @@ export interface NotRefuted {
 const DEFAULTS: Required<SearchLimits> = { milliseconds: 20_000, steps: 50_000_000, megabytes: 2_000 };
 /** All values of a field of at most so many are tried. */
 const SMALL_FIELD = 64n;
-const MODES = 8;
+const MODES = 9;
 /** Wrong guesses of the first attempts; later attempts have more. */
 const FIRST_CONFLICTS = 40;
 /** An attempt stops after so many steps for each guess that may be wrong, and ten for each constraint. */
@@ -132,8 +132,9 @@ function valuesFor(solver: Solver, variable: number, wires: number, mode: Mode, 
 
 /** A product that is 0, one factor of which contains a difference. */
 function splitProduct(solver: Solver, wires: number, guesses: Guesses): readonly Choice[] | undefined {
-  for (let index = 0; index < solver.products.length; index++) {
-    if (solver.isClosed(index) || solver.isSplit(index)) continue;
+  for (const index of solver.vanishing) {
+    // Equations that were added by a guess are gone if it was wrong.
+    if (index >= solver.products.length || solver.isClosed(index) || solver.isSplit(index)) continue;
     const [a, b, c] = solver.left(index);
     if (a.terms.length === 0 || c.terms.length > 0 || c.constant !== 0n) continue;
     if (solver.isNonzero(a) || solver.isNonzero(b)) continue;
@@ -149,13 +150,20 @@ function splitProduct(solver: Solver, wires: number, guesses: Guesses): readonly
 }
 
 function chooser(wires: number, mode: Mode, guesses: Guesses): Chooser {
+  /** Where searches for a variable ended: at that mark, those before it had values or did not matter. */
+  const ends: { readonly mark: number; readonly at: number }[] = [];
   return (solver) => {
+    const lowest = solver.takeLowest();
+    while ((ends.at(-1)?.mark ?? 0) > lowest) ends.pop();
     const split = mode.products ? splitProduct(solver, wires, guesses) : undefined;
     if (split !== undefined) return split;
     const matters = (variable: number) =>
       solver.values[variable] === undefined &&
       (solver.uses[variable] as number[]).some((index) => !solver.isClosed(index));
-    const variable = mode.order.find(matters);
+    let at = ends.at(-1)?.at ?? 0;
+    while (at < mode.order.length && !matters(mode.order[at] as number)) at++;
+    ends.push({ mark: solver.mark, at });
+    const variable = mode.order[at];
     if (variable === undefined) return undefined;
     return valuesFor(solver, variable, wires, mode, guesses).map((value) => ({ variable, value }));
   };
@@ -163,6 +171,7 @@ function chooser(wires: number, mode: Mode, guesses: Guesses): Chooser {
 
 interface Plan {
   readonly inputs: readonly number[];
+  readonly targets: readonly number[];
   /** The wires that are not given. */
   readonly inner: readonly number[];
   /** The variables of differences. */
@@ -170,13 +179,20 @@ interface Plan {
   readonly guesses: Guesses;
 }
 
-/** The modes take turns: conditions first, inputs first, differences first, and inner wires first. */
+/** The modes take turns: conditions first, inputs first, differences first, inner wires first, and targets first. */
 function modeOf(plan: Plan, attempt: number): Mode {
   const { guesses } = plan;
   const [inputs, inner, differences] = [[...plan.inputs], [...plan.inner], [...plan.differences]];
   const number = attempt % MODES;
+  // Public inputs come first. Often they are compared with what is computed from the others, so they are left to follow.
+  if (number % 4 === 0 || number === 3 || number === 6) inputs.reverse();
   if (attempt >= MODES)
     for (const list of [inputs, inner, differences]) if (guesses.below(2) === 0) guesses.shuffle(list);
+  if (number === 8) {
+    // Inputs follow from what they are divided into; a difference that is large often follows from a small one after it.
+    const order = [...plan.targets, ...inputs.reverse(), ...inner, ...differences.reverse()];
+    return { products: false, order, close: true, values: attempt < MODES ? "small" : "mixed" };
+  }
   const innerFirst = number === 5 || number === 6;
   const values = innerFirst ? [...inner, ...inputs] : [...inputs, ...inner];
   const differencesFirst = number === 1 || number === 4;
@@ -214,7 +230,7 @@ export function refute(question: Question): Refutation | NotRefuted {
   const { solver, difference } = pair;
   const guesses = new Guesses();
   const inner = Array.from({ length: system.wires - 1 }, (_, i) => i + 1).filter((wire) => !isGiven.has(wire));
-  const plan: Plan = { inputs: given, inner, differences: [...difference.values()], guesses };
+  const plan: Plan = { inputs: given, targets, inner, differences: [...difference.values()], guesses };
   const end = performance.now() + limits.milliseconds;
   let checked = 0;
   const isOver = () => {

@@ -51,8 +51,30 @@ export type Chooser = (solver: Solver) => readonly Choice[] | undefined;
 /** Elimination is tried on at most so many equations, and stops after so many products. */
 const MAX_ROWS = 600;
 const MAX_ELIMINATION = 400_000;
+/** Each elimination looks at every constraint: a small system eliminates in every round, one of medium size in each 16th. */
+const [SMALL_SYSTEM, MEDIUM_SYSTEM] = [200, 5_000];
 /** Sums of more bits are left alone. */
 const MAX_BITS = 600;
+/** Bits of a sum that are guessed because the field is too small for them, at most. */
+const MAX_WRAPPED = 8;
+
+/**
+ * The terms without which the others grow like powers of two, if they are few. In a sum of 256 bits, 2^254 and 2^255 minus p are not
+ * powers of two.
+ * @param sizes sorted, at most p / 2
+ */
+function wrappedOf(
+  sizes: readonly { readonly index: number; readonly size: bigint }[],
+  p: bigint,
+): number[] | undefined {
+  const wrapped: number[] = [];
+  let total = 0n;
+  for (const { index, size } of sizes) {
+    if (size > total) total += size;
+    else wrapped.push(index);
+  }
+  return wrapped.length > 0 && wrapped.length <= MAX_WRAPPED && total <= 4n * p ? wrapped : undefined;
+}
 
 export class Solver {
   readonly field: Field;
@@ -63,11 +85,14 @@ export class Solver {
   readonly uses: number[][];
   /** Variables that must not be 0. */
   readonly nonzero: Uint8Array;
+  /** Products that were 0 when they were visited last, while neither factor was known to be. Some may not be any more. */
+  readonly vanishing = new Set<number>();
   /** Steps so far, each a constraint visited or a product of an elimination. */
   work = 0;
   /** How many variables of a side have no value. */
   readonly #open: number[] = [];
   readonly #undo: (() => void)[] = [];
+  #lowest = 0;
   readonly #queue: number[] = [];
   readonly #queued: boolean[] = [];
   /** Products of which one factor was already concluded to be 0. */
@@ -116,11 +141,19 @@ export class Solver {
     return this.#undo.length;
   }
 
+  /** The lowest mark to which the search has returned since the last call. What was known there is still known. */
+  takeLowest(): number {
+    const lowest = this.#lowest;
+    this.#lowest = this.mark;
+    return Math.min(lowest, this.mark);
+  }
+
   /** Takes back everything since `mark`. */
   rewind(mark: number): void {
     for (const index of this.#queue) this.#queued[index] = false;
     this.#queue.length = 0;
     while (this.#undo.length > mark) this.#undo.pop()?.();
+    this.#lowest = Math.min(this.#lowest, mark);
   }
 
   require(variable: number): void {
@@ -225,8 +258,9 @@ export class Solver {
     if (c.terms.length > 0 || c.constant !== 0n) return true;
     if (this.#split[index]) return true;
     const zero = this.isNonzero(a) ? b : this.isNonzero(b) ? a : undefined;
-    if (zero === undefined) return true;
-    return this.#splitAt(index, zero);
+    if (zero !== undefined) return this.#splitAt(index, zero);
+    this.vanishing.add(index);
+    return true;
   }
 
   /** Whether a factor of this product is already 0. */
@@ -306,7 +340,10 @@ export class Solver {
         total += size;
         return larger;
       });
-      if (!grows || total > 4n * p) continue;
+      if (!grows || total > 4n * p) {
+        this.#wrapped ??= wrappedOf(sizes, p)?.map((index) => (terms[index] as readonly [number, bigint])[0]);
+        continue;
+      }
       const found: bigint[][] = [];
       for (let target = this.field.mod(offset); target <= total; target += p) {
         let rest = target;
@@ -322,6 +359,9 @@ export class Solver {
     }
     return undefined;
   }
+
+  /** Variables of the highest bits of a sum, seen last, that is longer than the field, so that their powers of two are reduced. */
+  #wrapped: readonly number[] | undefined;
 
   /** Solves the equations that are linear now, and then products in which they leave one variable. */
   eliminate(): boolean {
@@ -391,11 +431,15 @@ export class Solver {
     return true;
   }
 
-  /** A sum of bits that has several solutions, as choices for its highest bits. */
+  /** A sum of bits that has several solutions, or more bits than the field, as choices for its highest bits. */
   get ambiguous(): readonly Choice[] | undefined {
-    const found = this.#ambiguous;
+    const [found, wrapped] = [this.#ambiguous, this.#wrapped];
     this.#ambiguous = undefined;
-    if (found === undefined) return undefined;
+    this.#wrapped = undefined;
+    if (found === undefined) {
+      const bit = wrapped?.find((variable) => this.values[variable] === undefined);
+      return bit === undefined ? undefined : this.domains[bit]?.map((value) => ({ variable: bit, value }));
+    }
     const { choices, terms } = found;
     const different = terms.findIndex(
       ([variable], i) => this.values[variable] === undefined && choices.some((one) => one[i] !== choices[0]?.[i]),
@@ -411,6 +455,13 @@ export class Solver {
       : this.assign(choice.variable, choice.value);
   }
 
+  /** In a large system in rounds 0, 1, 2, 4, 8 and so on. */
+  #eliminatesIn(round: number): boolean {
+    const { length } = this.products;
+    if (length < SMALL_SYSTEM) return true;
+    return length < MEDIUM_SYSTEM ? round < 8 || round % 16 === 0 : (round & (round - 1)) === 0;
+  }
+
   /**
    * Searches until every variable that matters has a value.
    * @param isOver says whether to stop
@@ -422,7 +473,7 @@ export class Solver {
     let fine = this.propagate();
     for (let round = 0; !isOver(); round++) {
       // Elimination costs more than a guess, so a long search does it less often.
-      if (fine && (round < 8 || round % 16 === 0 || this.products.length < 200)) {
+      if (fine && this.#eliminatesIn(round)) {
         const before = this.mark;
         fine = this.eliminate() && this.propagate();
         if (fine && this.mark > before) continue;
