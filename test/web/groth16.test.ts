@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compactKey } from "@sotto/groth16";
 import { launchChromium } from "@sotto/test-browser/chromium";
 import type { TestBrowser } from "@sotto/test-browser/test-browser";
 import { slow } from "@sotto/test-kit/slow";
@@ -58,18 +59,22 @@ function watchWorkers(): void {
 describe("groth16 in a page", function () {
   slow(this, "a circuit is compiled, and a browser starts");
   let toy: string;
+  let compact: Uint8Array;
   let browser: TestBrowser;
   let server: Awaited<ReturnType<typeof listen>>;
   let headers: Readonly<Record<string, string>>;
 
   before(async () => {
     toy = join(await buildToy(import.meta.dirname), "toy");
+    compact = await compactKey(readFileSync(join(toy, "toy.zkey")));
     browser = await launchChromium();
     server = await listen((request, response) => {
       const name = (request.url ?? "/").slice(1);
       const type = name === "" ? "text/html" : name.endsWith(".js") ? "text/javascript" : "application/octet-stream";
       response.writeHead(200, { "Content-Type": type, ...headers });
-      response.end(name === "" ? "<!doctype html>" : readFileSync(join(name.startsWith("toy.") ? toy : DIST, name)));
+      if (name === "") response.end("<!doctype html>");
+      else if (name === "toy.czkey") response.end(compact);
+      else response.end(readFileSync(join(name.startsWith("toy.") ? toy : DIST, name)));
     });
   });
   after(async () => {
@@ -78,28 +83,31 @@ describe("groth16 in a page", function () {
   });
 
   /** Proves and verifies twice. @returns the results, and what the page used */
-  const run = async (page: Page) => {
+  const run = async (page: Page, zkey = "/toy.zkey") => {
     const files = new Set<string>();
     page.on("response", (response) => files.add(new URL(response.url()).pathname.slice(1)));
     await page.addInitScript(watchWorkers);
     await page.goto(`${server.url}/`);
-    const found = await page.evaluate(async (input) => {
-      // A name that the compiler does not resolve.
-      const entry = "/index.js";
-      const { groth16 } = (await import(entry)) as typeof import("@sotto/groth16");
-      const key = await (await fetch("/toy.vkey.json")).json();
-      const found: unknown[] = [];
-      for (let round = 0; round < 2; round++) {
-        const { proof, publicSignals } = await groth16.fullProve(JSON.parse(input), "/toy.wasm", "/toy.zkey");
-        found.push(publicSignals, await groth16.verify(key, publicSignals, proof));
-      }
-      const { started, urls, sums, keys, witnesses } = (globalThis as unknown as { readonly seen: Seen }).seen;
-      const memories = { keys: keys.size, witnesses: witnesses.size };
-      return { found: [...found, crossOriginIsolated], seen: { started, urls, sums }, memories };
-    }, TOY_INPUT_JSON);
+    const evaluated = await page.evaluate(
+      async ([input, zkey]) => {
+        // A name that the compiler does not resolve.
+        const entry = "/index.js";
+        const { groth16 } = (await import(entry)) as typeof import("@sotto/groth16");
+        const key = await (await fetch("/toy.vkey.json")).json();
+        const found: unknown[] = [];
+        for (let round = 0; round < 2; round++) {
+          const { proof, publicSignals } = await groth16.fullProve(JSON.parse(input), "/toy.wasm", zkey);
+          found.push(publicSignals, await groth16.verify(key, publicSignals, proof));
+        }
+        const { started, urls, sums, keys, witnesses } = (globalThis as unknown as { readonly seen: Seen }).seen;
+        const memories = { keys: keys.size, witnesses: witnesses.size };
+        return { found: [...found, crossOriginIsolated], seen: { started, urls, sums }, memories };
+      },
+      [TOY_INPUT_JSON, zkey] as const,
+    );
     const used = { workers: page.workers().length, plain: files.has("plain-kernels.js") };
     await page.close();
-    return { ...found, ...used };
+    return { ...evaluated, ...used };
   };
   const valid = [TOY_SIGNALS, true, TOY_SIGNALS, true];
   // Each of two workers sums for each of two proofs. Each proof downloads its key.
@@ -117,6 +125,17 @@ describe("groth16 in a page", function () {
       const result = await browser.during(async () => run(await browser.newPage()));
       expect(result).to.deep.equal({ found: [...valid, isolated], ...inTwo, plain: false });
     }
+  });
+
+  it("proves with a compact key as with the key in it, in the workers that expand it, or alone", async () => {
+    for (const given of [{}, ISOLATED]) {
+      headers = given;
+      const result = await browser.during(async () => run(await browser.newPage(), "/toy.czkey"));
+      expect(result).to.deep.equal({ found: [...valid, given === ISOLATED], ...inTwo, plain: false });
+    }
+    headers = NO_BLOBS;
+    const alone = await browser.during(async () => run(await browser.newPage(), "/toy.czkey"));
+    expect([alone.found, alone.workers]).to.deep.equal([[...valid, false], 0]);
   });
 
   it("proves in the page's thread if its policy forbids such workers, and tries to start them once", async () => {
