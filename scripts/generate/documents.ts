@@ -3,6 +3,7 @@
 
 import { FIGURE_PAGES } from "@sotto/bench/record/performance";
 import { runGenerators } from "@sotto/keys/generate/generated-file";
+import { generateCertifyPicture } from "./certify-picture.ts";
 import { generateChainProperties } from "./chains.ts";
 import { generateCuratorSettings } from "./curator.ts";
 import { generateErrors, generateExits, generateStatuses } from "./errors.ts";
@@ -22,5 +23,6 @@ await runGenerators(
   generateX402Vectors,
   generateMppVectors,
   ...FIGURE_PAGES,
+  generateCertifyPicture,
   generatePurchase,
 );
