@@ -69,6 +69,7 @@ export {
   serveMetrics,
   UNLIMITED,
 } from "./http/metrics.ts";
+export { MAX_SHARED, type SharedCounts } from "./http/network-counts.ts";
 export { createRegistry, readinessMetrics } from "./http/program-metrics.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";

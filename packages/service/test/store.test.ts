@@ -52,6 +52,7 @@ describe("a store of a service without extensions", () => {
       "0005-prepaid",
       "0006-roots",
       "0007-traces",
+      "0008-rates",
       "origins-0001",
       "prepaid-0002",
     ]);

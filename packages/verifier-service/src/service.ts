@@ -196,6 +196,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     config,
     log: log.part("http"),
     metrics,
+    shared: store.rates(config.clientSecret),
     routes: (root) =>
       operationRoutes(root, {
         basePath,

@@ -40,7 +40,12 @@ export const SERVER_SETTINGS = {
     ),
   ),
   rateLimit: live(
-    setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute from one network address, per replica"),
+    setting(
+      "SOTTO_RATE_LIMIT",
+      integer(1),
+      "600",
+      "requests a minute from one network address; replicas of a service on PostgreSQL count together",
+    ),
   ),
   bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "maximum size of a request body, bytes"),
   latestLoopMs: setting(

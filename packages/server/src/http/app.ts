@@ -15,6 +15,7 @@ import { type ErrorHandlerOptions, errorHandler } from "./error-responses.ts";
 import { parseStrictJson } from "./json.ts";
 import { watchMethods } from "./methods.ts";
 import type { HttpMetrics } from "./metrics.ts";
+import { NetworkCounts, type SharedCounts, sharedStore } from "./network-counts.ts";
 import type { App } from "./types.ts";
 
 const MAX_PATH_PARAMETER_LENGTH = 128;
@@ -37,6 +38,8 @@ export interface AppOptions extends ErrorHandlerOptions {
   readonly config: AppConfig;
   /** Receives one line for each response, and the errors of handlers. */
   readonly log: ServiceLog;
+  /** Counts requests together with other replicas. Default: this one counts alone. */
+  readonly shared?: SharedCounts | undefined;
   /** Receives the duration of each response. */
   readonly metrics: HttpMetrics;
   /** Options of @fastify/swagger, which makes the OpenAPI document from the schemas of the routes. */
@@ -143,7 +146,8 @@ function refuseTwoHosts(app: App): void {
 const ALLOWED_HEADERS = ["content-type", "range", "if-none-match", "if-range"];
 const EXPOSED_HEADERS = ["x-request-id", "retry-after", "location", "etag", "content-range", "accept-ranges"];
 
-async function protect(app: App, { config, cors: { allow = [], expose = [] } = {} }: AppOptions): Promise<void> {
+async function protect(app: App, options: AppOptions): Promise<void> {
+  const { config, shared, log, cors: { allow = [], expose = [] } = {} } = options;
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     crossOriginResourcePolicy: { policy: "cross-origin" },
@@ -160,6 +164,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
   await app.register(rateLimit, {
     max: () => config.rateLimit,
     timeWindow: MINUTE_MS,
+    ...(shared && { store: sharedStore(app, new NetworkCounts(shared, log)) }),
     keyGenerator: ({ ip }) => networkOf(ip),
     errorResponseBuilder: (_request, { max, ttl }) =>
       new ServerError("RATE_LIMITED", `rate limit exceeded: ${max} requests a minute for one address`, {

@@ -5,7 +5,7 @@ import { ServiceError } from "../errors.ts";
 import { isUnavailable } from "../store/index.ts";
 import { openApiOptions } from "./openapi.ts";
 
-export type ServiceAppOptions = Pick<AppOptions, "log" | "metrics" | "routes"> & { readonly config: Config };
+export type ServiceAppOptions = Pick<AppOptions, "log" | "metrics" | "routes" | "shared"> & { readonly config: Config };
 
 /** Converts errors of database drivers. */
 export const translateError = (error: unknown): ServiceError | undefined =>

@@ -7,6 +7,7 @@ import { operationWrites } from "./operation-writes.ts";
 import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
 import { quotaRepository } from "./quotas.ts";
+import { sharedCounts, sweepRates } from "./rates.ts";
 import { reservationRepository } from "./reservations.ts";
 import { retireTexts } from "./retire.ts";
 import { commitments, lastRound, roundWrites } from "./rounds.ts";
@@ -55,6 +56,8 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     operations: operationRepository(database, clock),
     quotas: quotaRepository(database, clock),
     leases,
+    /** The counts of requests that replicas share; undefined on SQLite, which has one replica. */
+    rates: (secret: string) => (database.kind === "sqlite" ? undefined : sharedCounts(database, secret)),
     listings: listingRepository(database),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
@@ -88,6 +91,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
       await retireTexts(database, clock() - 30 * DAY_MS);
       await this.quotas.sweep(clock() - 2 * DAY_MS);
       await this.listings.sweep(clock());
+      await sweepRates(database, clock() - 2 * MINUTE_MS);
     },
 
     close: () => database.close(),

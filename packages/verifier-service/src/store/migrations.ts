@@ -205,6 +205,20 @@ const traces: Migration = {
   },
 };
 
+/** Adds the counts of requests that replicas share. */
+const rates: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable("rates")
+      .addColumn("window_start", "bigint", (c) => c.notNull())
+      .addColumn("network", "text", (c) => c.notNull())
+      .addColumn("replica", "text", (c) => c.notNull())
+      .addColumn("used", "bigint", (c) => c.notNull())
+      .addPrimaryKeyConstraint("rates_key", ["window_start", "network", "replica"])
+      .execute();
+  },
+};
+
 /**
  * In the order of their names. A released migration never changes; later ones correct it. 0005 belongs to an extension that was
  * once a part of the service.
@@ -216,4 +230,5 @@ export const MIGRATIONS: Migrations = {
   "0004-listings": listings,
   "0006-roots": roots,
   "0007-traces": traces,
+  "0008-rates": rates,
 };

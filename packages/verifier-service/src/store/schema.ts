@@ -151,6 +151,17 @@ export interface QuotaTable {
   used: number;
 }
 
+/** Requests that one replica counted from one network. */
+export interface RateTable {
+  /** When the minute began. */
+  window_start: number;
+  /** Keyed hash of the network. */
+  network: string;
+  /** Made anew at each start of a replica. */
+  replica: string;
+  used: number;
+}
+
 export interface GasDayTable {
   day: string;
   wei: string;
@@ -192,6 +203,7 @@ export interface Schema {
   gas_days: GasDayTable;
   rounds: RoundTable;
   listings: ListingTable;
+  rates: RateTable;
 }
 
 /** The service's own tables. */
@@ -210,6 +222,7 @@ export const TABLES = [
   "gas_days",
   "rounds",
   "listings",
+  "rates",
 ] as const satisfies readonly (keyof Schema)[];
 
 /** A connection or a transaction. */
