@@ -32,14 +32,16 @@ export function quotientScalars({ kernel, variables, domain, matrices }: Quotien
     // The witness is not converted: this factor only undoes the division by R.
     const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
     kernel.call("import", raw, matrices.witness, variables, factor);
+    // The rows take the place of the witness, which `wipe` clears with them.
+    kernel.release(mark);
     const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;
     kernel.call("rows", matrices.program, matrices.counts, matrices.counts + 4 * domain.size, ab);
     kernel.call("products", ab, ab + size, c);
     domain.toCoset(ab);
     domain.toCoset(c);
-    const out = kernel.allocate(domain.size * SCALAR_BYTES);
-    kernel.call("finish", ab, ab + size, c, out);
-    return kernel.bytes(out, domain.size * SCALAR_BYTES).slice();
+    // Each scalar is written where rows were that have been read.
+    kernel.call("finish", ab, ab + size, c, ab);
+    return kernel.bytes(ab, domain.size * SCALAR_BYTES).slice();
   } finally {
     kernel.wipe(mark);
     kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);

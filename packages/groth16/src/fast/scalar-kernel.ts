@@ -72,7 +72,7 @@ function defineProducts(module: ModuleBuilder, field: FieldEmitter): void {
   });
 }
 
-/** finish(ab, end, c, out): A·B/R - C, divided by R, as 32 bytes little-endian. */
+/** finish(ab, end, c, out): A·B/R - C, divided by R, as 32 bytes little-endian. `out` may be `ab`. */
 function defineFinish(module: ModuleBuilder, field: FieldEmitter): void {
   const [value, plain] = [field.pool.scratch(), field.pool.scratch()];
   const one = field.pool.pair(1n);
