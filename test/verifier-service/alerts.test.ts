@@ -3,12 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { closedAfterTest } from "@sotto/test-kit/closed-after";
-import { eventually } from "@sotto/test-kit/eventually";
-import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
-import { openService, openWorld, type TestService, type World } from "@sotto/test-world/service";
+import { openWorld, type World } from "@sotto/test-world/service";
 import { expect } from "chai";
 import { ALERT_CASES } from "./support/alert-cases.ts";
 import {
@@ -17,12 +14,11 @@ import {
   problemOf,
   readAlerts,
   type Selector,
-  type Series,
   selectorsOf,
   selects,
   seriesOf,
 } from "./support/alerts.ts";
-import { scrape, scrapeAll } from "./support/scrape.ts";
+import { scrapeAll } from "./support/scrape.ts";
 
 const RUNBOOK = join(import.meta.dirname, "../../docs/runbook.md");
 
@@ -80,45 +76,6 @@ describe("the alerts", function () {
     if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT") return;
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
-
-  const CAUSES: Readonly<Record<string, Record<string, string>>> = {
-    SottoBalanceTooLow: { SOTTO_LEAST_BALANCE: String(10n ** 30n) },
-    SottoGasTooExpensive: { SOTTO_MAX_FEE_PER_GAS: "1" },
-    SottoBudgetSpent: { SOTTO_GAS_BUDGET: "1", SOTTO_QUOTAS_BEYOND_BUDGET: "allow" },
-    SottoNewestBlockOld: { SOTTO_MAX_HEAD_AGE_MS: "1" },
-  };
-  for (const [alert, settings] of Object.entries(CAUSES))
-    it(`${alert} is selected by its cause, and no other alert on the cause is`, async () => {
-      const service = closedAfterTest(await openService(settings));
-      expect(await causesOf(service)).to.deep.equal([alert]);
-    });
-
-  it("SottoNoNode is selected if the only node hangs, and no alert about what depends on it is", async () => {
-    const node = await FaultyNode.start(world.node.url);
-    try {
-      const service = closedAfterTest(await openService({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "500" }));
-      expect(await causesOf(service, false)).to.deep.equal([]);
-      node.mode = "hangs";
-      expect(await causesOf(service)).to.deep.equal(["SottoNoNode"]);
-    } finally {
-      await node.stop();
-    }
-  });
-
-  /** The alerts on the cause of unreadiness that a service's series select. @param expected whether there must be a cause */
-  async function causesOf(service: TestService, expected = true): Promise<string[]> {
-    const series = await eventually(async () => {
-      const found = await scrape(service);
-      return found.some(({ metric, value }) => metric === "sotto_ready" && value === Number(!expected)) && found;
-    });
-    return alerts
-      .filter(({ expr }) => {
-        const [selector] = selectorsOf(expr);
-        const scraped = ({ labels, ...each }: Series) => ({ ...each, labels: { ...labels, job: "sotto" } });
-        return selector?.metric === "sotto_unready_cause" && series.some((each) => selects(selector, scraped(each)));
-      })
-      .map(({ alert }) => alert);
-  }
 });
 
 /** Tests for promtool: each case fires its alert, and the quiet one does not. */
