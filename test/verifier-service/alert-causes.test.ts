@@ -133,7 +133,7 @@ describe("the cause of an alert", function () {
     expect(await causesOf(service)).to.deep.equal(["SottoArtifactsDamaged"]);
   });
 
-  it("raises SottoSignerFails if the remote signer is away", async () => {
+  it("raises SottoSignerFails if the remote signer has stopped", async () => {
     const key = relayerKey();
     const signer = await Web3Signer.start([key]);
     const service = await open({
