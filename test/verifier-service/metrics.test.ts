@@ -91,7 +91,7 @@ describe("the metrics of a service", function () {
 
   it("show no gauge of the leader once another replica leads", async () => {
     const service = closedAfterTest(await openService());
-    await eventually(async () => (await value(service, "sotto_relayer_balance_wei")) !== undefined);
+    await eventually(async () => (await value(service, "sotto_relayer_gas_today_wei")) !== undefined);
     const extensions = Object.assign({}, ...EXTENSIONS.map(({ tables }) => tables?.migrations ?? {}));
     const store = closedAfterTest(
       await openStore({ url: `sqlite:${join(service.folder, "store.sqlite")}`, extensions }),
@@ -99,12 +99,13 @@ describe("the metrics of a service", function () {
     await store.leases.acquire("relayer", "another", 600_000, () => true);
     await eventually(async () => (await value(service, "sotto_relayer_leader")) === 0);
     const text = await scrape(service);
-    for (const gauge of ["balance_wei", "gas_today_wei", "head_block", "queued", "broadcast", "queued_notes"])
+    for (const gauge of ["gas_today_wei", "head_block", "queued", "broadcast", "queued_notes"])
       expect(valueIn(text, `sotto_relayer_${gauge}`), gauge).to.equal(undefined);
+    expect(text).to.not.match(/^sotto_relayer_(?:balance_wei|account_open)\{/m);
     // Every replica reads these from the database.
     expect(valueIn(text, 'sotto_operations{kind="payment",state="queued"}')).to.equal(0);
     await leaseRunsOut(store);
-    await eventually(async () => (await value(service, "sotto_relayer_balance_wei")) !== undefined);
+    await eventually(async () => (await value(service, "sotto_relayer_gas_today_wei")) !== undefined);
     expect(await value(service, "sotto_relayer_leader")).to.equal(1);
   });
 

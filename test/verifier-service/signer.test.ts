@@ -101,6 +101,41 @@ describe("a service with a remote signer", function () {
     expect(await checkOf(service)).to.deep.equal({ ok: false, code: "SIGNER_REFUSED" });
   });
 
+  it("sends from the account of a key while the signer is down, and names the other one", async () => {
+    const key = relayerKey();
+    const own = new Wallet(key).address.toLowerCase();
+    const service = await open({ SOTTO_RELAYER_KEY: key, SOTTO_SIGNER_URL: signer.url, SOTTO_WITHDRAWAL_FEE: "7" });
+    expect([service.relayer, service.relayers]).to.deep.equal([own, [own, account]]);
+    const supported = await call(`${service.url}/supported`);
+    expect(supported.body["signers"]).to.deep.equal({ "eip155:*": [own, account] });
+    await eventually(async () => (await call(`${service.url}/readyz`)).status === 200);
+    signer.fault = "breaksOff";
+    const faults = { [account]: "SIGNER_UNAVAILABLE" };
+    await eventually(async () => JSON.stringify(await checkOf(service)) === JSON.stringify({ ok: true, faults }));
+    expect((await call(`${service.url}/readyz`)).status).to.equal(200);
+    for (let i = 0; i < 3; i += 1) {
+      const { request } = await verify(service);
+      const { body } = await post(`${service.url}/settle`, request);
+      expect(body).to.include({ status: "success", gasFeePaidBy: own });
+    }
+    const fault = `sotto_relayer_account_fault{account="${account}",code="SIGNER_UNAVAILABLE"} 1`;
+    await eventually(async () => (await (await fetch(service.metricsUrl)).text()).includes(fault));
+  });
+
+  it("pays a settlement's gas from the account that the response names", async () => {
+    const key = relayerKey();
+    const service = await open({ SOTTO_RELAYER_KEY: key, SOTTO_SIGNER_URL: signer.url });
+    const requests = [];
+    for (let i = 0; i < 12; i += 1) requests.push((await verify(service)).request);
+    const settled = await Promise.all(
+      requests.map(async (request) => (await post(`${service.url}/settle`, request)).body),
+    );
+    for (const body of settled) {
+      const transaction = await world.provider.getTransaction(String(body["txSignature"]));
+      expect(body).to.include({ status: "success", gasFeePaidBy: transaction?.from.toLowerCase() });
+    }
+  });
+
   it("shows the credentials in the signer's URL to nobody", async () => {
     signer.authorization = "Basic Y2FuYXJ5OnNlY3JldA==";
     const service = await open({ SOTTO_SIGNER_URL: signer.url.replace("//", "//canary:secret@") });

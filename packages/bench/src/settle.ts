@@ -8,7 +8,7 @@ import { shieldedPoolAbi } from "@sotto/protocol";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { post } from "@sotto/test-kit/http";
 import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
-import { closeWorld, environment, openWorld, type World } from "@sotto/test-world/service";
+import { closeWorld, environment, openWorld, relayerKey, type World } from "@sotto/test-world/service";
 import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { Contract } from "ethers";
 import { measureOnSlowNode } from "./inputs/slow-node.ts";
@@ -20,6 +20,8 @@ export const about = "settling through the service (separate process, SQLite, lo
 const RATE = { turns: 5, payments: 256, clients: 64 };
 /** Number of payments that measure the times: each client settles its payments one after another. */
 const TIMES = { payments: 64, clients: 4 };
+/** How long the load is measured that three accounts of the relayer settle. */
+const ACCOUNTS_SECONDS = 30;
 const SPENDABLE = 8;
 const WAITING = [1, 8, 64];
 
@@ -94,7 +96,7 @@ export async function run(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-bench-settle-"));
   const world = await openWorld();
   const node = await FaultyNode.start(world.node.url);
-  const start = (name: string, nodeUrl: string) =>
+  const start = (name: string, nodeUrl: string, settings: Record<string, string> = {}) =>
     startProcess({
       ...environment(world, mkdtempSync(join(folder, name))),
       SOTTO_LOG_LEVEL: "warn",
@@ -103,12 +105,17 @@ export async function run(print: Print): Promise<void> {
       SOTTO_RECIPIENT_QUOTA: "1000000",
       SOTTO_APPEND_AFTER_MS: "0",
       SOTTO_VERIFY_WORKERS: String(availableParallelism()),
+      ...settings,
     });
   try {
     await withService(await start("automine", node.url), (service) =>
       measureBlockPerTransaction(world, service.url, node, print),
     );
     await withService(await start("slow", world.node.url), (service) => measureOnSlowNode(world, service, print));
+    const keys = { SOTTO_RELAYER_KEY: [relayerKey(), relayerKey(), relayerKey()].join() };
+    await withService(await start("accounts", world.node.url, keys), (service) =>
+      measureOnSlowNode(world, service, print, "settle.2s.accounts3", ACCOUNTS_SECONDS),
+    );
   } finally {
     await node.stop();
     await closeWorld();

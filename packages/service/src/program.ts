@@ -18,7 +18,7 @@ const serve = () =>
     const config = read();
     const log = createLog(config.logLevel);
     const service = await startService(config, log);
-    const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}, metrics at ${service.metricsUrl}; press Ctrl-C to stop`;
+    const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayers.join(" and ")}, metrics at ${service.metricsUrl}; press Ctrl-C to stop`;
     return { says, log, shutdownMs: config.shutdownMs, close: service.close, reload: () => service.reload(read) };
   });
 

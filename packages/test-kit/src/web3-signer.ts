@@ -132,6 +132,7 @@ export class Web3Signer {
   }
 
   async close(): Promise<void> {
+    if (!this.#server.listening) return;
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }

@@ -12,12 +12,23 @@ export { type ServedExtensions, serveExtensions } from "./extensions/serve.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { REASONS, type Reason } from "./payments/checks.ts";
 export {
+  type AccountState,
   createRelayer,
   LOCAL_RELAYER_CONFIG,
+  MAX_ACCOUNTS,
   type Relayer,
+  type RelayerAccount,
   type RelayerOptions,
   type RelayerProver,
 } from "./relayer/index.ts";
 export { type RunningService, type ServiceParts, startService } from "./service.ts";
+export {
+  RemoteSigner,
+  SignerClient,
+  type SignerEndpoint,
+  type SignerErrorCode,
+  type TransactionSigner,
+  type UnsignedTransaction,
+} from "./signer/index.ts";
 export { openStore, type Store } from "./store/index.ts";
 export { addKey } from "./token/add-key.ts";

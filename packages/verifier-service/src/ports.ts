@@ -44,8 +44,10 @@ export interface PoolState {
 
 /** The relayer, as request handlers use it. */
 export interface RelayerPort {
-  /** Address that pays the gas. */
+  /** The account that responses name. */
   readonly address: string;
+  /** The accounts that pay the gas. */
+  readonly addresses: readonly string[];
   /** Starts a round, because an operation was queued. */
   wake(): void;
   /** Waits until the operation's outcome is known, at most `ms` and not after `signal` aborts. */

@@ -7,19 +7,19 @@ import {
   type FeeMarket,
   LOCAL_RELAYER_CONFIG,
   type Relayer,
+  type RelayerAccount,
   type RelayerLimits,
   type RelayerLog,
   type RelayerMetrics,
   type RelayerProver,
 } from "./relayer/index.ts";
-import type { TransactionSigner } from "./signer/index.ts";
 import type { Store } from "./store/index.ts";
 
 export interface RelayerParts {
   readonly config: Config;
   readonly store: Store;
   readonly chain: Chain;
-  readonly signer: TransactionSigner;
+  readonly accounts: readonly RelayerAccount[];
   readonly token: string;
   readonly prover: RelayerProver;
   readonly market: FeeMarket;
@@ -28,6 +28,14 @@ export interface RelayerParts {
   readonly tracing: Tracing;
   /** As for `createRelayer`. */
   readonly clock: (() => number) | undefined;
+}
+
+/** Lower case. */
+export interface RelayerAddresses {
+  /** The account that responses name: the first that is not draining. */
+  readonly address: string;
+  /** All accounts, in the order of the settings. */
+  readonly addresses: readonly string[];
 }
 
 /** The limits that may change while the relayer runs. */
@@ -42,17 +50,12 @@ export const relayerLimits = (
 });
 
 /** Creates the relayer from the settings. It is not started yet. */
-export function setUpRelayer({
-  config,
-  token,
-  signer,
-  ...parts
-}: RelayerParts): Relayer & { readonly address: string } {
+export function setUpRelayer({ config, token, accounts, ...parts }: RelayerParts): Relayer & RelayerAddresses {
   const { chainId, pool, deploymentBlock, local } = config;
   const defaults = local ? LOCAL_RELAYER_CONFIG : DEFAULT_RELAYER_CONFIG;
   const relayer = createRelayer({
     ...parts,
-    signer,
+    accounts,
     pool: { chainId: BigInt(chainId), pool, token, deploymentBlock },
     config: {
       ...defaults,
@@ -63,5 +66,7 @@ export function setUpRelayer({
       ...relayerLimits(config),
     },
   });
-  return Object.assign(relayer, { address: signer.address.toLowerCase() });
+  const active = accounts.find(({ isDraining }) => isDraining !== true);
+  const addresses = accounts.map(({ signer }) => signer.address.toLowerCase());
+  return Object.assign(relayer, { address: active!.signer.address.toLowerCase(), addresses });
 }

@@ -40,7 +40,7 @@ import type { RelayerProver } from "./relayer/index.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { LiveSettings } from "./reload.ts";
-import { setUpSigner } from "./signer-setup.ts";
+import { setUpAccounts } from "./signer-setup.ts";
 import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
@@ -55,7 +55,7 @@ export interface RunningService {
   /** Where `/metrics` is: at the service's root, or at the address of its own that the settings name. */
   readonly metricsUrl: string;
   readonly set: string;
-  /** Account of the relayer, 20 bytes, lower-case hex with 0x. */
+  /** The relayer's first account, 20 bytes, lower-case hex with 0x. */
   readonly relayer: string;
   /**
    * Applies the live settings of a configuration that is read again: all of them, or none if reading fails or one is wrong. Logs and
@@ -64,6 +64,8 @@ export interface RunningService {
    * @returns whether they were applied
    */
   reload(read: () => Config): Promise<boolean>;
+  /** All accounts of the relayer. */
+  readonly relayers: readonly string[];
   /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
@@ -113,7 +115,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   });
   const facts = await assertPool(chain, settings.pool, catalog.verificationKeys);
   const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
-  const signer = setUpSigner(settings, (action) => closing.add(async () => action()));
+  const accounts = setUpAccounts(settings, (action) => closing.add(async () => action()));
   // A reload changes the values of this object, so everything reads them from it when it needs them.
   const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
   const storeLog = log.part("store");
@@ -145,7 +147,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     config,
     store,
     chain,
-    signer,
+    accounts,
     token: facts.token,
     prover: parts.prover ?? ownProver!,
     market,
@@ -160,7 +162,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
   closing.add(async () => clearInterval(sweeping));
 
   const { basePath, publicUrl } = config;
-  const admission = new Admission({ config, chain, store, relayer: relayer.address, signer: relayer, market, clock });
+  const admission = new Admission({ config, chain, store, relayer, market, clock });
   const discovery = setUpDiscovery({ config, facts, store, clock, log: log.part("discovery") });
   closing.add(() => discovery?.close());
   const services = {
@@ -179,7 +181,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     setId: catalog.id,
     pool: poolState({ chain, ledger: store.ledger, pool: config.pool, token: facts.token, clock }),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
-    answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
+    answers: { relayer: relayer.address, relayers: relayer.addresses, statusUrl: `${publicUrl ?? basePath}/settle` },
     discovery,
     clientOf,
   };
@@ -230,6 +232,7 @@ async function open(settings: Config, log: ServiceLog, parts: ServiceParts, clos
     set: catalog.set,
     relayer: relayer.address,
     reload: (read) => reloads.reload(async () => live.prepare(read())),
+    relayers: relayer.addresses,
     close: () => closing.run(),
   };
 }

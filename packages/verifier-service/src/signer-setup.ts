@@ -2,23 +2,30 @@ import { createSecureContext } from "node:tls";
 import { ServerError } from "@sotto/server";
 import { Wallet } from "ethers";
 import type { Config } from "./config/config.ts";
+import type { RelayerAccount } from "./relayer/index.ts";
 import { RemoteSigner, SignerClient, type TransactionSigner } from "./signer/index.ts";
 
-/** Creates the signer of the relayer's account: the configured key, or a remote signer. */
-export function setUpSigner(config: Config, closeLater: (action: () => void) => void): TransactionSigner {
-  const { relayerKey, signerUrl: url, signerAccounts, signerTimeoutMs: timeoutMs } = config;
-  if (relayerKey !== undefined) return new Wallet(relayerKey);
-  const { signerCa: ca, signerCertificate: certificate, signerCertificateKey: certificateKey } = config;
-  assertCertificates({ ca, cert: certificate, key: certificateKey });
-  const client = new SignerClient({ url: url!, timeoutMs, ca, certificate, certificateKey });
-  closeLater(() => client.close());
-  return new RemoteSigner(client, signerAccounts[0]!);
+/**
+ * The relayer's accounts: those of the configured keys, then those of the remote signer.
+ * @throws ServerError INVALID_CONFIG
+ */
+export function setUpAccounts(config: Config, closeLater: (action: () => void) => void): RelayerAccount[] {
+  const { relayerKeys, drainingAccounts, signerUrl, signerAccounts } = config;
+  const signers: TransactionSigner[] = relayerKeys.map((key) => new Wallet(key));
+  if (signerUrl !== undefined) {
+    const client = openClient(signerUrl, config);
+    closeLater(() => client.close());
+    signers.push(...signerAccounts.map((address) => new RemoteSigner(client, address)));
+  }
+  const isDraining = (address: string) => drainingAccounts.some((draining) => draining === address.toLowerCase());
+  return signers.map((signer) => ({ signer, isDraining: isDraining(signer.address) }));
 }
 
-/** @throws ServerError INVALID_CONFIG if Node cannot use them, for example if the key is not the certificate's */
-function assertCertificates(files: Parameters<typeof createSecureContext>[0]): void {
+function openClient(url: string, config: Config): SignerClient {
+  const { signerTimeoutMs: timeoutMs, signerCa: ca, signerCertificate: cert, signerCertificateKey: key } = config;
   try {
-    createSecureContext(files);
+    // Node otherwise finds out only when it connects that the key is not the certificate's.
+    createSecureContext({ ca, cert, key });
   } catch (cause) {
     throw new ServerError(
       "INVALID_CONFIG",
@@ -27,4 +34,5 @@ function assertCertificates(files: Parameters<typeof createSecureContext>[0]): v
       { cause },
     );
   }
+  return new SignerClient({ url, timeoutMs, ca, certificate: cert, certificateKey: key });
 }

@@ -9,7 +9,7 @@ export interface ChildOptions {
   readonly storeUrl: string;
   readonly url: string;
   readonly pool: { readonly pool: string; readonly token: string; readonly deploymentBlock: number };
-  readonly key: string;
+  readonly keys: readonly string[];
   readonly config: Partial<RelayerOptions["config"]>;
   readonly fault?: Fault | undefined;
 }
@@ -22,11 +22,11 @@ const parts = {
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const relayer = createRelayer({
   ...(options.fault ? withFault(parts, options.fault) : parts),
-  signer: new Wallet(options.key),
+  accounts: options.keys.map((key) => ({ signer: new Wallet(key) })),
   pool: { chainId: 31337n, ...options.pool },
   config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000, ...options.config },
   prover: forgingProver,
-  metrics: { count() {}, gauge() {}, leads() {}, settledAfter() {} },
+  metrics: { count() {}, gauge() {}, accounts() {}, leads() {}, settledAfter() {} },
   log: quiet,
 });
 process.once("disconnect", () => process.exit(0));

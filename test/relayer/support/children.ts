@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { RELAYER_KEY, type TestChain } from "@sotto/test-world/relayer/chain";
 import type { ChildOptions } from "./child.ts";
 
+/** The default key is RELAYER_KEY. */
+type ForkOptions = Pick<ChildOptions, "storeUrl" | "config" | "fault"> & Partial<Pick<ChildOptions, "keys">>;
+
 export class Children {
   readonly #chain: TestChain;
   readonly #running: ChildProcess[] = [];
@@ -12,12 +15,12 @@ export class Children {
     this.#chain = chain;
   }
 
-  fork({ storeUrl, config, fault }: Pick<ChildOptions, "storeUrl" | "config" | "fault">): ChildProcess {
+  fork({ storeUrl, config, fault, keys = [RELAYER_KEY] }: ForkOptions): ChildProcess {
     const { pool, token, deploymentBlock } = this.#chain.deployment;
     const options: ChildOptions = {
       storeUrl,
       config,
-      key: RELAYER_KEY,
+      keys,
       url: this.#chain.node.url,
       pool: { pool, token, deploymentBlock },
       fault,
@@ -28,7 +31,7 @@ export class Children {
   }
 
   /** Forks a relayer and waits until it is the leader. */
-  async start(options: Pick<ChildOptions, "storeUrl" | "config" | "fault">): Promise<ChildProcess> {
+  async start(options: ForkOptions): Promise<ChildProcess> {
     const child = this.fork(options);
     await new Promise((resolve) => child.once("message", resolve));
     return child;

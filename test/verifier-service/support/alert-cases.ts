@@ -70,6 +70,9 @@ const node = { ...on, node: "0", host: "rpc.example" };
 const ofNode = 'instance="a",node="0",host="rpc.example"';
 const waits = 'sotto_operation_oldest_age_seconds{instance="a",kind="payment",state="queued"}';
 
+const account = { account: "0x01" };
+const fault = 'sotto_relayer_account_fault{instance="a",account="0x01",code="SIGNER_REFUSED"}';
+
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   SottoDown: one('up{instance="a",job="sotto"}', steady(0), steady(1), { ...on, job: "sotto" }),
   SottoNoNode: unready("chain", "NODE_UNREACHABLE"),
@@ -96,10 +99,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   // A node that is tried again now and then.
   SottoNodePaused: one(`sotto_node_paused{${ofNode}}`, `${"1 1 1 0 ".repeat(30)}`, steady(0), node),
   SottoNodeBehind: one(`sotto_node_lag_blocks{${ofNode}}`, steady(60), `${"0 9 ".repeat(60)}`, node, "60"),
-  SottoBalanceFalls: limited(
-    ['sotto_relayer_balance_wei{instance="a"}', 25, 31],
-    ['sotto_relayer_least_balance_wei{instance="a"}', 10],
-  ),
+  SottoAccountFails: one(fault, steady(1), `1 _x${MINUTES}`, { ...on, ...account, code: "SIGNER_REFUSED" }),
+  SottoBalanceFalls: {
+    ...limited(
+      ['sotto_relayer_balance_wei{instance="a",account="0x01"}', 25, 31],
+      ['sotto_relayer_least_balance_wei{instance="a"}', 10],
+    ),
+    labels: { ...on, ...account },
+  },
   SottoBudgetFalls: limited(
     ['sotto_relayer_gas_today_wei{instance="a"}', 90, 70],
     ['sotto_relayer_gas_budget_wei{instance="a"}', 100],

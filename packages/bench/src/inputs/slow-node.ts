@@ -13,8 +13,8 @@ import { cpuSeconds } from "./cpu-seconds.ts";
 
 const BLOCK_MS = 2_000;
 const PER_SECOND = 31;
-/** Seconds of load before and during the measurement. */
-const [WARM_UP, MINUTE] = [10, 60];
+/** Seconds of load before the measurement. */
+const WARM_UP = 10;
 /**
  * Time for forging all payments before the load, ms, so that forging takes no CPU time during it. Payments are valid for two
  * minutes, so the load may also begin a minute later.
@@ -30,9 +30,9 @@ interface Forged {
   readonly settle: Record<string, unknown>;
 }
 
-/** Forges payments, sent at a constant rate from `begin`, ms. */
-function forge(world: World, begin: number): Forged[] {
-  return Array.from({ length: PER_SECOND * (WARM_UP + MINUTE) }, (_, index) => {
+/** Forges payments for some seconds, sent at a constant rate from `begin`, ms. */
+function forge(world: World, begin: number, seconds: number): Forged[] {
+  return Array.from({ length: PER_SECOND * seconds }, (_, index) => {
     const at = Math.round(begin + (1000 * index) / PER_SECOND);
     const bundle = forgeBundle(world, { root: world.root, timestamp: at });
     return { at, verify: JSON.stringify(bundle), settle: settleRequest(bundle, undefined) };
@@ -72,10 +72,18 @@ function cores(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>, s
 const moment = () => ({ time: performance.now(), cpu: cpuSeconds() });
 
 /**
- * Measures a minute of load.
+ * Measures under load.
  * @param service sends to the world's node without a proxy
+ * @param prefix of the figures' names
+ * @param seconds how long it measures
  */
-export async function measureOnSlowNode(world: World, service: ServiceProcess, print: Print): Promise<void> {
+export async function measureOnSlowNode(
+  world: World,
+  service: ServiceProcess,
+  print: Print,
+  prefix = "settle.2s",
+  seconds = 60,
+): Promise<void> {
   const { provider } = world;
   const pool = new Contract(world.pool, shieldedPoolAbi, provider);
   const queueAt = async () => {
@@ -84,7 +92,7 @@ export async function measureOnSlowNode(world: World, service: ServiceProcess, p
     return { block, queued: Number(size - appended) };
   };
   const planned = Date.now() + FORGING_MS;
-  const payments = forge(world, planned);
+  const payments = forge(world, planned, WARM_UP + seconds);
   await sleep(Math.max(1, planned - Date.now()));
   await provider.send("evm_setAutomine", [false]);
   await provider.send("evm_setIntervalMining", [BLOCK_MS]);
@@ -101,7 +109,7 @@ export async function measureOnSlowNode(world: World, service: ServiceProcess, p
     return { ...(await queueAt()), ...moment() };
   };
   const from = await at(WARM_UP);
-  const to = await at(WARM_UP + MINUTE);
+  const to = await at(WARM_UP + seconds);
   await loading;
   while ((await queueAt()).queued > 0) await sleep(1000);
   const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
@@ -115,15 +123,15 @@ export async function measureOnSlowNode(world: World, service: ServiceProcess, p
     return append!.blockNumber - event.blockNumber;
   });
   blocks.sort((a, b) => a - b);
-  print("settle.2s.perSecond", settled.length / MINUTE, "payments/s");
-  print("settle.2s.queued.first", from.queued, "notes");
-  print("settle.2s.queued.last", to.queued, "notes");
-  print("settle.2s.spendable.p50", quantile(blocks, 0.5), "blocks");
-  print("settle.2s.spendable.p99", quantile(blocks, 0.99), "blocks");
-  const inMinute = appends.filter(({ blockNumber }) => blockNumber <= to.block);
-  const notes = inMinute.reduce((sum, event) => sum + Number((event as EventLog).args["count"]), 0);
-  print("settle.2s.append.notes", notes / inMinute.length, "notes");
-  for (const [name, value] of cores(from, to, service.child.pid!)) print(`settle.2s.cores.${name}`, value, "cores");
+  print(`${prefix}.perSecond`, settled.length / seconds, "payments/s");
+  print(`${prefix}.queued.first`, from.queued, "notes");
+  print(`${prefix}.queued.last`, to.queued, "notes");
+  print(`${prefix}.spendable.p50`, quantile(blocks, 0.5), "blocks");
+  print(`${prefix}.spendable.p99`, quantile(blocks, 0.99), "blocks");
+  const measured = appends.filter(({ blockNumber }) => blockNumber <= to.block);
+  const notes = measured.reduce((sum, event) => sum + Number((event as EventLog).args["count"]), 0);
+  print(`${prefix}.append.notes`, notes / measured.length, "notes");
+  for (const [name, value] of cores(from, to, service.child.pid!)) print(`${prefix}.cores.${name}`, value, "cores");
   await provider.send("evm_setIntervalMining", [0]);
   await provider.send("evm_setAutomine", [true]);
 }

@@ -12,6 +12,8 @@ export interface Check {
   readonly ok: boolean;
   /** Why it is not ok: an error's code, UNEXPECTED if it has none. Undefined if it is ok. */
   readonly code?: string | undefined;
+  /** Its parts that do not work, by name, with a code each. It may be ok without them. */
+  readonly faults?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Whether a server can do its work now. */
@@ -28,7 +30,15 @@ export interface Readiness {
 export type Need = () => Promise<Check | undefined>;
 
 /** Schema of a `Check`. */
-export const CheckResult = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
+export const CheckResult = Type.Object({
+  ok: Type.Boolean(),
+  code: Type.Optional(Type.String()),
+  faults: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "code of each of its parts that does not work, by name; it may be ok without them",
+    }),
+  ),
+});
 
 const CACHED_MS = 2_000;
 

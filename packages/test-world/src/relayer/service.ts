@@ -48,6 +48,8 @@ export interface ServiceOptions {
   clock?: () => number;
   /** Key of the relayer's account, if not RELAYER_KEY. */
   key?: string;
+  /** The relayer's accounts, if not one with this key. */
+  accounts?: RelayerOptions["accounts"];
   prover?: typeof forgingProver;
 }
 
@@ -83,7 +85,7 @@ export class Services {
     };
     const relayer = createRelayer({
       ...parts,
-      signer: new Wallet(options.key ?? RELAYER_KEY),
+      accounts: options.accounts ?? [{ signer: new Wallet(options.key ?? RELAYER_KEY) }],
       pool: { chainId: 31337n, pool, token, deploymentBlock },
       config: { ...TEST_CONFIG, ...options.config },
       prover: options.prover ?? forgingProver,
@@ -91,6 +93,7 @@ export class Services {
         count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
         // The relayer sets this gauge at the end of a round.
         gauge: (name) => void (name === "relayer_head_block" && ++rounds),
+        accounts: () => undefined,
         leads: () => undefined,
         settledAfter: () => undefined,
       },

@@ -1,4 +1,4 @@
-import { allowsDevelopment, isPublicAccount } from "@sotto/protocol";
+import { allowsDevelopment } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import {
   assertNoProblems,
@@ -13,9 +13,9 @@ import {
   type SettingTable,
   settingChanges,
 } from "@sotto/server";
-import { computeAddress } from "ethers";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
+import { accountProblems } from "./accounts.ts";
 import { assertExtensions } from "./extensions.ts";
 import { allSettings, SETTINGS, type Settings } from "./settings.ts";
 
@@ -23,7 +23,6 @@ export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
 type Optional =
-  | "relayerKey"
   | "signerUrl"
   | "signerCa"
   | "signerCertificate"
@@ -89,7 +88,7 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   if (settings.logLevel !== undefined)
     problems.push(...logLevelProblems(settings.logLevel, [...LOG_PARTS, ...extensions.map(({ name }) => name)]));
   const local = allowsDevelopment(environment, settings.chainId);
-  problems.push(...signerProblems(settings, problems, local));
+  problems.push(...accountProblems(settings, problems, local));
   assertNoProblems(problems);
   const config = complete(settings, local);
   const configured = extensions.map((extension) => ({
@@ -101,38 +100,6 @@ export function readConfig(environment: Environment, extensions: readonly Servic
     configured.flatMap(({ extension, settings: own }) => extension.problems?.(own, place, environment) ?? []),
   );
   return { ...config, extensions: configured };
-}
-
-/** What is wrong or missing in the settings of the relayer's account. @param known the problems that were found before */
-function signerProblems(settings: Settings, known: readonly string[], local: boolean): string[] {
-  const { relayerKey, signerUrl, signerAccounts = [], signerCa, signerCertificate, signerCertificateKey } = settings;
-  const isWrong = (variable: string) => known.some((problem) => problem.startsWith(`${variable} `));
-  const problems: string[] = [];
-  const missing = (variable: string, why: string) => {
-    if (!isWrong(variable) && !isWrong(`${variable}_FILE`)) problems.push(`${variable} is missing: ${why}`);
-  };
-  const isRemote = signerUrl !== undefined || isWrong(SETTINGS.signerUrl.variable);
-  if (relayerKey === undefined && !isRemote)
-    missing(
-      "SOTTO_RELAYER_KEY",
-      "private key of the account that pays the gas, unless SOTTO_SIGNER_URL names a remote signer",
-    );
-  if (isRemote && signerAccounts.length === 0) missing("SOTTO_SIGNER_ACCOUNTS", SETTINGS.signerAccounts.about);
-  if (!isRemote && signerAccounts.length > 0) missing("SOTTO_SIGNER_URL", SETTINGS.signerUrl.about);
-  if (isRemote && relayerKey === undefined && settings.clientSecret === undefined)
-    missing("SOTTO_CLIENT_SECRET", SETTINGS.clientSecret.about);
-  if ((signerCertificate === undefined) !== (signerCertificateKey === undefined))
-    problems.push("SOTTO_SIGNER_CERTIFICATE_FILE and SOTTO_SIGNER_KEY_FILE need each other");
-  const tls = [signerCa, signerCertificate, signerCertificateKey].some((file) => file !== undefined);
-  if (tls && signerUrl?.startsWith("https:") === false)
-    problems.push("SOTTO_SIGNER_URL must be an https URL if there are certificates for it");
-  if ((relayerKey === undefined ? 0 : 1) + signerAccounts.length > 1)
-    problems.push("SOTTO_SIGNER_ACCOUNTS must name one account, and only without SOTTO_RELAYER_KEY");
-  const isPublic = (address: string) => !local && isPublicAccount(address);
-  const told = "is a public account of Hardhat and Anvil: anyone can take its ETH";
-  if (relayerKey !== undefined && isPublic(computeAddress(relayerKey))) problems.push(`SOTTO_RELAYER_KEY ${told}`);
-  if (signerAccounts.some(isPublic)) problems.push(`SOTTO_SIGNER_ACCOUNTS ${told}`);
-  return problems;
 }
 
 /** What a running service takes from new settings. */
@@ -192,7 +159,7 @@ function complete(settings: Settings, local: boolean): Omit<Config, "extensions"
     // A local chain produces blocks only while it is used.
     discoveryDelayHours = local ? 0 : DISCOVERY_DELAY_HOURS,
     // Quotas then stay as they were before the secret had a setting of its own.
-    clientSecret = settings.relayerKey!,
+    clientSecret = settings.relayerKeys![0]!,
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
   return {

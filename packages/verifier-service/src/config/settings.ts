@@ -29,6 +29,9 @@ const DAY_SECONDS = 86_400;
 /** Maximum size of a PEM file: a certificate with its chain has a few KiB. */
 const MAX_PEM_BYTES = 1 << 20;
 
+/** Private keys, separated by commas or, as in a file, by line ends. */
+const privateKeys: Parse<readonly string[]> = (value) => list(privateKey)(value.replaceAll(/\s+/g, ","));
+
 /** The path of a PEM file. @returns its text */
 const pemFile: Parse<string> = (path) => {
   let found: Buffer;
@@ -80,25 +83,31 @@ export const SETTINGS = {
     "interval between reads of the chain; default 1000, on a local chain 250",
   ),
 
-  relayerKey: setting(
+  relayerKeys: setting(
     "SOTTO_RELAYER_KEY",
-    privateKey,
-    undefined,
-    "private key of the account that pays the gas; required, unless a remote signer has it",
+    privateKeys,
+    "",
+    "private key of the account that pays the gas, or of several, comma-separated; required, unless a remote signer has it",
     true,
   ),
   signerUrl: setting(
     "SOTTO_SIGNER_URL",
     httpUrl,
     undefined,
-    "URL of a remote signer that has the account's key, like Web3Signer in its mode eth1; a user and password in it are sent as basic authentication",
+    "URL of a remote signer that has keys of accounts, like Web3Signer in its mode eth1; a user and password in it are sent as basic authentication",
     true,
   ),
   signerAccounts: setting(
     "SOTTO_SIGNER_ACCOUNTS",
     list(address),
     "",
-    "address of the account that the remote signer signs for",
+    "addresses of the accounts that the remote signer signs for, comma-separated",
+  ),
+  drainingAccounts: setting(
+    "SOTTO_DRAINING_ACCOUNTS",
+    list(address),
+    "",
+    "addresses of accounts that send nothing new, because they are about to be removed; comma-separated",
   ),
   signerTimeoutMs: setting(
     "SOTTO_SIGNER_TIMEOUT_MS",
@@ -128,7 +137,7 @@ export const SETTINGS = {
     "SOTTO_CLIENT_SECRET",
     sharedSecret,
     undefined,
-    "secret, the same on all replicas, under which the addresses of clients are hashed for their quotas, at least 32 characters; default: SOTTO_RELAYER_KEY; required without it",
+    "secret, the same on all replicas, under which the addresses of clients are hashed for their quotas, at least 32 characters; default: the first key of SOTTO_RELAYER_KEY; required without it",
     true,
   ),
   maxFeePerGas: live(
@@ -152,7 +161,7 @@ export const SETTINGS = {
       "SOTTO_GAS_BUDGET",
       wholeNumber,
       "1000000000000000000",
-      "maximum wei that the relayer spends per day (UTC)",
+      "maximum wei that the relayer spends per day (UTC), with all accounts together",
     ),
   ),
   leastBalance: live(
@@ -160,7 +169,7 @@ export const SETTINGS = {
       "SOTTO_LEAST_BALANCE",
       wholeNumber,
       "10000000000000000",
-      "balance of the relayer in wei below which the service is not ready",
+      "balance in wei below which an account counts as empty; the service is not ready if all are empty",
     ),
   ),
   appendAfterMs: setting(
@@ -286,7 +295,7 @@ export const SETTINGS = {
       "SOTTO_WITHDRAWAL_FEE",
       integer(0),
       "0",
-      "minimum fee of a withdrawal or merge to the relayer's account, base units; 0: they are sponsored",
+      "minimum fee of a withdrawal or merge to an account of the relayer, base units; 0: they are sponsored",
     ),
   ),
   longestValidity: live(

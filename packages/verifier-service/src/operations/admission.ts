@@ -1,6 +1,6 @@
 // Whether the relayer can settle another operation now. If not, the service answers 503 and issues no token: a payer with a
 // token that cannot be settled would wait for minutes.
-import { type Chain, isNodeFault } from "@sotto/chain";
+import { type Chain, type Head, isNodeFault } from "@sotto/chain";
 import type { Check, Need } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
@@ -8,7 +8,7 @@ import type { DataCost, FeeMarket } from "../relayer/fee-market.ts";
 import type { Fees } from "../relayer/fees.ts";
 import { PAYMENT_GAS, SPONSORED_GAS } from "../relayer/gas.ts";
 import type { Relayer } from "../relayer/index.ts";
-import { SignerError, type SignerErrorCode } from "../signer/index.ts";
+import type { SignerErrorCode } from "../signer/index.ts";
 import type { Commitments, Store } from "../store/index.ts";
 
 /**
@@ -34,6 +34,15 @@ export interface Obstacle {
   readonly retryAfter: number;
 }
 
+/** An account of the relayer. */
+export interface AccountOutlook {
+  readonly address: string;
+  /** Why its signer does not work; undefined if it works. */
+  readonly fault: SignerErrorCode | undefined;
+  /** Wei. */
+  readonly balance: bigint;
+}
+
 /** The state that admission depends on. */
 export interface Outlook {
   /** Age of the newest block, ms. */
@@ -42,10 +51,8 @@ export interface Outlook {
   readonly fees: Fees | undefined;
   /** What an operation's data costs on the parent chain. */
   readonly data: DataCost;
-  /** Why the relayer's signer does not work; undefined if it works. */
-  readonly signer: SignerErrorCode | undefined;
-  /** Wei. */
-  readonly balance: bigint;
+  /** The accounts that send transactions, at least one. */
+  readonly accounts: readonly AccountOutlook[];
   /** Wei spent today, including the maximum cost of transactions that are not mined. */
   readonly gasToday: bigint;
   readonly commitments: Commitments;
@@ -77,7 +84,8 @@ export function findObstacles(
   limits: Limits,
   kind: AdmissionKind = "payment",
 ): Readonly<Record<"head" | "fees" | "signer" | "relayer" | "budget" | "leader", Obstacle | undefined>> {
-  const { fees, headAge, silence, signer, now } = outlook;
+  const { fees, headAge, silence, accounts, now } = outlook;
+  const signer = accounts.every(({ fault }) => fault !== undefined) ? accounts[0]?.fault : undefined;
   const blockSeconds = Math.ceil(limits.blockTimeMs / 1000);
   const obstacle = (found: boolean, code: ObstacleCode, message: string, retryAfter = RETRY_SECONDS) =>
     found ? { code, message, retryAfter } : undefined;
@@ -107,9 +115,9 @@ export function findObstacles(
       retryAfter: RETRY_SECONDS,
     },
     relayer: obstacle(
-      outlook.balance < neededBalance(outlook, limits, kind),
+      balanceOf(outlook, limits) < neededBalance(outlook, limits, kind),
       "RELAYER_BALANCE_LOW",
-      "the service's account cannot pay for more transactions; try again later",
+      "the service's accounts cannot pay for more transactions; try again later",
       10 * RETRY_SECONDS,
     ),
     budget: obstacle(
@@ -135,6 +143,16 @@ function promised({ fees, data, commitments }: Outlook, kind: AdmissionKind): bi
 
 const neededBudget = (outlook: Outlook, kind: AdmissionKind): bigint => outlook.gasToday + promised(outlook, kind);
 
+/**
+ * Wei of the accounts that send: their signers work, and they have the least balance. If no signer works, that is an obstacle of
+ * its own.
+ */
+function balanceOf({ accounts }: Outlook, { leastBalance }: Limits): bigint {
+  const working = accounts.filter(({ fault }) => fault === undefined);
+  const sending = (working.length > 0 ? working : accounts).filter(({ balance }) => balance >= leastBalance);
+  return sending.reduce((sum, { balance }) => sum + balance, 0n);
+}
+
 function neededBalance(outlook: Outlook, { leastBalance }: Limits, kind: AdmissionKind): bigint {
   const needed = outlook.commitments.unmined + promised(outlook, kind);
   return needed > leastBalance ? needed : leastBalance;
@@ -144,22 +162,31 @@ export interface AdmissionParts {
   readonly config: Limits;
   readonly chain: Pick<Chain, "head" | "balance">;
   readonly store: Pick<Store, "gasToday" | "commitments" | "sinceLastRound">;
-  /** The relayer's account. */
-  readonly relayer: string;
-  readonly signer: Pick<Relayer, "checkSigner">;
+  readonly relayer: Pick<Relayer, "checkSigners">;
   readonly market: Pick<FeeMarket, "current" | "sampleCost">;
   readonly clock: () => number;
 }
 
-/** Why a signer does not work; undefined if it works. */
-async function faultOf(signer: AdmissionParts["signer"]): Promise<SignerErrorCode | undefined> {
-  try {
-    await signer.checkSigner();
-    return undefined;
-  } catch (error) {
-    if (error instanceof SignerError) return error.code;
-    throw error;
-  }
+/** The accounts at fault, with the code of each; undefined if there is only one account, because the check itself names its code. */
+function faultsOf(
+  accounts: readonly AccountOutlook[],
+  faultOf: (account: AccountOutlook) => string | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (accounts.length === 1) return undefined;
+  const found = accounts.flatMap((account) => {
+    const fault = faultOf(account);
+    return fault === undefined ? [] : [[account.address, fault]];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+function checkOf(
+  obstacle: Obstacle | undefined,
+  faults: Readonly<Record<string, string>> | undefined,
+): Check | undefined {
+  if (obstacle === undefined && faults === undefined) return undefined;
+  const ok = obstacle === undefined;
+  return { ok, ...(ok ? {} : { code: obstacle.code }), ...(faults === undefined ? {} : { faults }) };
 }
 
 /** How long an outlook is reused, ms: longer than a burst of requests, shorter than a block. */
@@ -186,8 +213,8 @@ export class Admission {
   /**
    * Admits one more operation if it can be settled. An admitted payment counts as promised from now on.
    * @returns a function that releases the promise if the payment is not queued
-   * @throws ServiceError SERVICE_CLOCK_WRONG, HEAD_TOO_OLD, FEES_TOO_HIGH, SIGNER_UNAVAILABLE, SIGNER_REFUSED, SIGNER_MISMATCH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
-   * CHAIN_UNAVAILABLE
+   * @throws ServiceError SERVICE_CLOCK_WRONG, HEAD_TOO_OLD, FEES_TOO_HIGH, SIGNER_UNAVAILABLE, SIGNER_REFUSED, SIGNER_MISMATCH,
+   * RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK, CHAIN_UNAVAILABLE
    */
   async admit(kind: AdmissionKind): Promise<() => void> {
     const view = this.#look();
@@ -211,14 +238,22 @@ export class Admission {
     };
   }
 
-  /** One readiness check for each obstacle. */
+  /** One readiness check for each obstacle. Those of accounts name the accounts at fault, even if others can send. */
   needs(): Readonly<Record<keyof ReturnType<typeof findObstacles>, Need>> {
-    const need = (name: keyof ReturnType<typeof findObstacles>) => async (): Promise<Check | undefined> => {
-      const obstacle = findObstacles(await this.#look().outlook, this.#parts.config)[name];
-      return obstacle && { ok: false, code: obstacle.code };
+    type Name = keyof ReturnType<typeof findObstacles>;
+    const { config } = this.#parts;
+    const need = (name: Name, faultOf?: (account: AccountOutlook) => string | undefined) => async () => {
+      const outlook = await this.#look().outlook;
+      return checkOf(findObstacles(outlook, config)[name], faultOf && faultsOf(outlook.accounts, faultOf));
     };
-    const [head, fees, relayer, budget] = [need("head"), need("fees"), need("relayer"), need("budget")];
-    return { head, fees, signer: need("signer"), relayer, budget, leader: need("leader") };
+    return {
+      head: need("head"),
+      fees: need("fees"),
+      signer: need("signer", ({ fault }) => fault),
+      relayer: need("relayer", ({ balance }) => (balance < config.leastBalance ? "RELAYER_BALANCE_LOW" : undefined)),
+      budget: need("budget"),
+      leader: need("leader"),
+    };
   }
 
   #look(): View {
@@ -228,14 +263,23 @@ export class Admission {
     return this.#last;
   }
 
+  async #accounts({ number }: Pick<Head, "number">): Promise<AccountOutlook[]> {
+    const { chain, relayer } = this.#parts;
+    const look = async ([address, fault]: readonly [string, SignerErrorCode | undefined]) => ({
+      address,
+      fault,
+      balance: await chain.balance(address, number),
+    });
+    return Promise.all([...(await relayer.checkSigners())].map(look));
+  }
+
   async #ask(now: number): Promise<Outlook> {
-    const { chain, store, relayer, signer, market } = this.#parts;
+    const { chain, store, market } = this.#parts;
     const head = await chain.head();
-    const [price, data, fault, balance, gasToday, commitments, silence] = await Promise.all([
+    const [price, data, accounts, gasToday, commitments, silence] = await Promise.all([
       market.current(head),
       market.sampleCost(),
-      faultOf(signer),
-      chain.balance(relayer, head.number),
+      this.#accounts(head),
       store.gasToday(),
       store.commitments(),
       store.sinceLastRound(),
@@ -246,8 +290,7 @@ export class Admission {
     return {
       fees: price,
       data,
-      signer: fault,
-      balance,
+      accounts,
       gasToday,
       commitments,
       now,

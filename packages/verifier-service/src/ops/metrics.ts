@@ -51,12 +51,30 @@ const COUNTERS: Readonly<Record<RelayerCounter, readonly [help: string, labels: 
 const GAUGES: Readonly<Record<RelayerGauge, string>> = {
   relayer_head_block: "number of the newest block that the leader has read",
   relayer_head_timestamp_seconds: "time of the newest block that the leader has read, Unix seconds",
-  relayer_balance_wei: "balance of the relayer's account, wei, read every 30 s",
   relayer_gas_today_wei: "wei spent today (UTC), with the maximum cost of transactions that are not mined",
   relayer_queued: "operations that wait for a transaction",
   relayer_broadcast: "operations in a transaction that is not confirmed",
   relayer_queued_notes: "notes that are not in the tree yet, so not spendable",
 };
+
+/** The gauges of accounts, which only the leader shows. */
+const ACCOUNT_GAUGES = {
+  balance: {
+    name: "relayer_balance_wei",
+    help: "balance of each account of the relayer, wei, read every 30 s",
+    labelNames: ["account"],
+  },
+  open: {
+    name: "relayer_account_open",
+    help: "transactions that are not final, by account and its role: active, draining (sends nothing new) or former (no longer configured)",
+    labelNames: ["account", "role"],
+  },
+  fault: {
+    name: "relayer_account_fault",
+    help: "1 for each account whose signer does not work, with the code",
+    labelNames: ["account", "code"],
+  },
+} as const;
 
 /** Bounds of the time to settle: a block, some blocks, and the deadlines of payments. */
 const SETTLE_SECONDS = [1, 2.5, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600];
@@ -97,9 +115,18 @@ export function createMetrics(): ServiceMetrics {
   const gauges = Object.fromEntries(
     Object.entries(GAUGES).map(([name, help]) => [name, new Gauge({ name: `sotto_${name}`, help, registers })]),
   ) as Record<RelayerGauge, Gauge>;
+  const accountGauge = ({ name, help, labelNames }: (typeof ACCOUNT_GAUGES)[keyof typeof ACCOUNT_GAUGES]) =>
+    new Gauge<string>({ name: `sotto_${name}`, help, labelNames: [...labelNames], registers });
+  const balances = accountGauge(ACCOUNT_GAUGES.balance);
+  const opens = accountGauge(ACCOUNT_GAUGES.open);
+  const faults = accountGauge(ACCOUNT_GAUGES.fault);
+  const forgetAccounts = () => {
+    for (const gauge of [balances, opens, faults]) gauge.reset();
+  };
   // A gauge without a value is not shown.
   const forget = () => {
     for (const gauge of Object.values(gauges)) gauge.remove();
+    forgetAccounts();
   };
   forget();
   let isLeader = false;
@@ -112,6 +139,15 @@ export function createMetrics(): ServiceMetrics {
     count: (name, by = 1, labels = {}) => counters[name].inc(labels, by),
     gauge(name, value) {
       if (isLeader) gauges[name].set(value);
+    },
+    accounts(states) {
+      if (!isLeader) return;
+      forgetAccounts();
+      for (const { address: account, role, open, balance, fault } of states) {
+        opens.set({ account, role }, open);
+        if (balance !== undefined) balances.set({ account }, Number(balance));
+        if (fault !== undefined) faults.set({ account, code: fault }, 1);
+      }
     },
     leads(leads) {
       isLeader = leads;

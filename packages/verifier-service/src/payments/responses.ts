@@ -20,8 +20,10 @@ export function verifyResponse(result: VerifyResult) {
 }
 
 export interface ResponseContext {
-  /** Address of the relayer. */
+  /** The relayer's first account. */
   readonly relayer: string;
+  /** All accounts of the relayer. */
+  readonly relayers: readonly string[];
   /** Prefix of status URLs; the id follows. */
   readonly statusUrl: string;
 }

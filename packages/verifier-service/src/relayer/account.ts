@@ -24,6 +24,8 @@ export interface AccountOptions {
   /** Lower case. */
   readonly address: string;
   readonly signer: TransactionSigner;
+  /** Whether it sends nothing new, because the operator is about to remove it. */
+  readonly isDraining: boolean;
   readonly metrics: RelayerMetrics;
   readonly log: RelayerLog;
   /** Measures durations, ms. */
@@ -33,18 +35,23 @@ export interface AccountOptions {
 /** An account of the relayer, and whether its signer works. */
 export class Account {
   readonly address: string;
+  readonly isDraining: boolean;
   readonly #options: AccountOptions;
   /** The signer's last failure, if it has not signed since. */
   #failure: Failure | undefined;
+  #retrying: Promise<unknown> | undefined;
+  /** Why the last check failed. */
+  #checkFault: SignerErrorCode | undefined;
 
   constructor(options: AccountOptions) {
     this.address = options.address;
+    this.isDraining = options.isDraining;
     this.#options = options;
   }
 
-  /** Why the signer did not sign the last transaction; undefined if it did. */
+  /** Why the signer did not sign the last transaction, or fails its check; undefined if it works. */
   get fault(): SignerErrorCode | undefined {
-    return this.#failure?.error.code;
+    return this.#failure?.error.code ?? this.#checkFault;
   }
 
   /** Whether the signer failed so recently that it is not asked again. */
@@ -62,6 +69,7 @@ export class Account {
       const raw = await this.#options.signer.signTransaction(transaction);
       if (this.#failure !== undefined) this.#options.log.info({ account: this.address }, "the signer works again");
       this.#failure = undefined;
+      this.#checkFault = undefined;
       return raw;
     } catch (error) {
       if (error instanceof SignerError) this.#failed(error, transaction);
@@ -70,13 +78,31 @@ export class Account {
   }
 
   /**
-   * Checks that the signer works. After a failure, only a signature shows that: what it failed to sign is signed again, and the
-   * result is dropped. Otherwise a service that admits no payments because of the failure would never sign again.
+   * Checks that the signer works. After a failure, only a signature shows that: in the background, what it failed to sign is
+   * signed again, and the result is dropped. Otherwise a service that admits no payments because of the failure would never sign
+   * again.
    * @throws SignerError
    */
   async check(): Promise<void> {
-    if (this.#failure === undefined) await this.#options.signer.check?.();
-    else await this.sign(this.#failure.transaction);
+    const failure = this.#failure;
+    if (failure === undefined) return this.#checkSigner();
+    if (!this.isPaused)
+      this.#retrying ??= this.sign(failure.transaction)
+        .catch(() => undefined)
+        .finally(() => {
+          this.#retrying = undefined;
+        });
+    throw failure.error;
+  }
+
+  async #checkSigner(): Promise<void> {
+    try {
+      await this.#options.signer.check?.();
+      this.#checkFault = undefined;
+    } catch (error) {
+      if (error instanceof SignerError) this.#checkFault = error.code;
+      throw error;
+    }
   }
 
   #failed(error: SignerError, transaction: UnsignedTransaction): void {

@@ -188,10 +188,10 @@ export class Appender {
   }
 
   async #send(planned: Planned, isFirst: boolean, round: Round): Promise<"sent" | "stale" | "later"> {
-    const { chain, account, pool, market, log } = this.#context;
+    const { chain, accounts, pool, market, log } = this.#context;
     const { data, end } = planned;
     try {
-      const call = { from: account.address, to: pool.pool, data };
+      const call = { from: accounts.caller.address, to: pool.pool, data };
       const gas = isFirst ? await atHead(chain, round, (node) => node.estimateGas(call)) : undefined;
       // No node can simulate the others yet, but the contract must still have the checkpoint that was proved.
       if (!isFirst) {

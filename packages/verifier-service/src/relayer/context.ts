@@ -1,7 +1,7 @@
 import type { Chain, Head } from "@sotto/chain";
 import type { Tracing } from "@sotto/server";
 import type { Lease, Store } from "../store/index.ts";
-import type { Account } from "./account.ts";
+import type { Accounts } from "./accounts.ts";
 import type { FeeMarket } from "./fee-market.ts";
 import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics } from "./types.ts";
 
@@ -9,7 +9,7 @@ import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics } from "
 export interface RelayerContext {
   store: Store;
   chain: Chain;
-  account: Account;
+  accounts: Accounts;
   pool: PoolDeployment;
   config: RelayerConfig;
   market: FeeMarket;

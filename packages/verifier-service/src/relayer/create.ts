@@ -2,9 +2,9 @@ import type { Chain } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import { NO_TRACING, type Tracing } from "@sotto/server";
-import type { TransactionSigner } from "../signer/index.ts";
 import type { Store } from "../store/index.ts";
 import { Account } from "./account.ts";
+import { Accounts } from "./accounts.ts";
 import { Appender } from "./appender.ts";
 import type { RelayerContext } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -16,7 +16,13 @@ import { OutcomeResolver } from "./outcome-resolver.ts";
 import { type Relayer, RelayerLoop } from "./relayer.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
-import type { PoolDeployment, RelayerConfig, RelayerProver } from "./types.ts";
+import {
+  MAX_ACCOUNTS,
+  type PoolDeployment,
+  type RelayerAccount,
+  type RelayerConfig,
+  type RelayerProver,
+} from "./types.ts";
 
 /** The dependencies of a relayer. */
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
@@ -24,8 +30,8 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   store: Store;
   /** Reads the chain and broadcasts transactions. */
   chain: Chain;
-  /** Signs transactions; its account pays the gas. */
-  signer: TransactionSigner;
+  /** The accounts that send the transactions, in the order in which they are preferred: 1 to MAX_ACCOUNTS. */
+  accounts: readonly RelayerAccount[];
   /** Pool, token and deployment block that the relayer serves. */
   pool: PoolDeployment;
   /** Intervals in ms, and limits of gas, fees and batches. */
@@ -45,21 +51,25 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
  * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
  */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { store, chain, signer, prover, metrics, log, clock = Date.now, tracing = NO_TRACING } = options;
+  const { store, chain, prover, metrics, log, clock = Date.now, tracing = NO_TRACING } = options;
   // Its own, because its limits may change.
   const config = { ...options.config };
   assertConfig(config);
   if (config.append && prover === undefined)
     throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer that appends notes needs a prover");
   if (prover) assertAllowedOnChain(prover.artifacts, options.pool.chainId);
-  const address = parseAddress(signer.address.toLowerCase(), "signer");
   const { chainId, deploymentBlock } = options.pool;
   const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
   const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const monotonic = options.clock ?? (() => performance.now());
-  const account = new Account({ address, signer, metrics, log, monotonic });
-  const own = { account, pool, config, market };
+  const accounts = new Accounts({
+    accounts: accountsOf(options.accounts).map((account) => new Account({ ...account, metrics, log, monotonic })),
+    chain,
+    config,
+    clock,
+  });
+  const own = { accounts, pool, config, market };
   const context: RelayerContext = { store, chain, ...own, metrics, log, tracing, clock, monotonic };
   const sender = new Sender(context);
   const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
@@ -71,4 +81,22 @@ export function createRelayer(options: RelayerOptions): Relayer {
     appender,
   };
   return new RelayerLoop(context, parts);
+}
+
+/** @throws RelayerError INVALID_RELAYER_OPTION; SottoError INVALID_ADDRESS */
+function accountsOf(accounts: readonly RelayerAccount[]) {
+  const parsed = accounts.map(({ signer, isDraining = false }) => ({
+    address: parseAddress(signer.address.toLowerCase(), "signer") as string,
+    signer,
+    isDraining,
+  }));
+  const different = new Set(parsed.map(({ address }) => address)).size;
+  if (different === 0 || different < parsed.length || different > MAX_ACCOUNTS)
+    throw new RelayerError(
+      "INVALID_RELAYER_OPTION",
+      `a relayer needs 1 to ${MAX_ACCOUNTS} different accounts, got ${parsed.length}, ${different} of them different`,
+    );
+  if (parsed.every((account) => account.isDraining))
+    throw new RelayerError("INVALID_RELAYER_OPTION", "a relayer needs an account that is not draining");
+  return parsed;
 }

@@ -2,6 +2,7 @@ import { type Call, CallReverted } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import { toQuantity } from "ethers";
 import type { Operation } from "../store/index.ts";
+import type { Room } from "./accounts.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata.ts";
 import { areUsed, atHead } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
@@ -60,6 +61,7 @@ export class Dispatcher {
     while (room > 0 && payments.length > 0) {
       const batch = payments.slice(0, config.maxBatch);
       const result = await this.#sendBatch(batch, round);
+      if (result === "BUSY") break;
       if (result !== "sent" && result !== "deferred") {
         await this.#postpone(payments, result, round);
         break;
@@ -94,7 +96,8 @@ export class Dispatcher {
       if (result === "sent") {
         sent = true;
         room -= 1;
-      } else if (result !== "deferred") {
+      } else if (result === "BUSY") break;
+      else if (result !== "deferred") {
         await this.#postpone([operation], result, round);
         // Other operations have other quotas.
         if (result === "QUOTA_EXCEEDED") continue;
@@ -105,16 +108,9 @@ export class Dispatcher {
     return sent;
   }
 
-  /** How many more transactions may be sent, appends not counted. Half of all are reserved for payments. */
-  async #room(): Promise<{ room: number; roomForOthers: number }> {
-    const { store, config, account } = this.#context;
-    // While the signer is not asked, simulating and estimating would be for nothing.
-    if (account.isPaused) return { room: 0, roomForOthers: 0 };
-    const open = await store.outbox.open();
-    const underWay = open.filter(({ kind, state }) => kind !== "append" && state === "sent");
-    const others = underWay.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
-    const room = config.maxInFlight - underWay.length;
-    return { room, roomForOthers: Math.min(room, Math.ceil(config.maxInFlight / 2) - others) };
+  async #room(): Promise<Room> {
+    const { store, accounts } = this.#context;
+    return accounts.room(await store.outbox.open());
   }
 
   /** Two deposits of one account are not simulated together, so the second waits until the first is mined. */
@@ -222,9 +218,9 @@ export class Dispatcher {
    * writes.
    */
   async #estimate(data: string, limit: bigint | undefined, round: Round): Promise<bigint | undefined> {
-    const { chain, account, pool, clock } = this.#context;
+    const { chain, accounts, pool, clock } = this.#context;
     try {
-      const call = { from: account.address, to: pool.pool, data, ...gasOf(limit) };
+      const call = { from: accounts.caller.address, to: pool.pool, data, ...gasOf(limit) };
       const gas = await atHead(chain, round, (node) => node.estimateGas(call));
       this.#failedEstimates = 0;
       const wanted = gas + gas / 4n;
@@ -243,9 +239,9 @@ export class Dispatcher {
     operations: readonly Operation[],
     round: Round,
   ): Promise<{ good: Operation[]; deferred: Deferred[] }> {
-    const { chain, account, pool } = this.#context;
+    const { chain, accounts, pool } = this.#context;
     try {
-      const call = { from: account.address, to: pool.pool, data: this.#planOf(operations).data };
+      const call = { from: accounts.caller.address, to: pool.pool, data: this.#planOf(operations).data };
       const outcomes = decodeOutcomes(await atHead(chain, round, (node) => node.call(call)));
       const good = operations.filter((_, i) => outcomes[i] === "Settled");
       const deferred = operations.flatMap((operation, i) =>
@@ -267,14 +263,14 @@ export class Dispatcher {
 
   /** Simulates deposits and withdrawals in one request. @returns those that would succeed */
   async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
-    const { chain, account, pool } = this.#context;
+    const { chain, accounts, pool } = this.#context;
     const deferred: Deferred[] = [];
     const calls: { operation: Operation; call: Call }[] = [];
     for (const operation of operations) {
       try {
         const data = singleData(operation);
         const limit = await this.#gasLimit(operation, data);
-        calls.push({ operation, call: { from: account.address, to: pool.pool, data, ...gasOf(limit) } });
+        calls.push({ operation, call: { from: accounts.caller.address, to: pool.pool, data, ...gasOf(limit) } });
       } catch (error) {
         if (!(error instanceof CallReverted)) throw error;
         deferred.push(refusal(operation, error.data));

@@ -79,8 +79,8 @@ export class OutcomeResolver {
       const { operation, spend } = found;
       if (!isSame(found)) return [operation, { state: "failed", reason: "NULLIFIER_SPENT" }];
       const place = { txHash: spend.tx_hash, blockNumber: spend.block_number };
-      const ours = spend.tx_hash === operation.txHash;
-      const gasPaidBy = ours ? undefined : receipts.get(spend.tx_hash)?.from;
+      const gasPaidBy = receipts.get(spend.tx_hash)?.from;
+      const ours = spend.tx_hash === operation.txHash || this.#context.accounts.find(gasPaidBy ?? "") !== undefined;
       return [operation, { state: "settled", ...place, ours, gasPaidBy }];
     });
   }

@@ -1,6 +1,8 @@
 import type { Head } from "@sotto/chain";
 import { holderName } from "@sotto/database";
+import { SignerError, type SignerErrorCode } from "../signer/index.ts";
 import { DatabaseError, isUnavailable, type Lease, type Operation, type QueuePosition } from "../store/index.ts";
+import type { Account } from "./account.ts";
 import type { Appender } from "./appender.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -27,8 +29,8 @@ export interface Relayer {
    * @throws RelayerError UNKNOWN_OPERATION
    */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
-  /** Checks that the account's signer works. @throws SignerError */
-  checkSigner(): Promise<void>;
+  /** The accounts that send, and why the signer of each does not work; undefined if it works. */
+  checkSigners(): Promise<ReadonlyMap<string, SignerErrorCode | undefined>>;
   /**
    * Checks new limits.
    * @returns a function that applies them from the next transaction on
@@ -70,7 +72,6 @@ export class RelayerLoop implements Relayer {
   /** The queued deposit or withdrawal that was checked last. */
   #lookedAt: QueuePosition | undefined;
   #head: Head | undefined;
-  #balance: bigint | undefined;
   #balanceAt = 0;
   #lastRound: number | undefined;
   #roundRecordedAt = 0;
@@ -114,8 +115,10 @@ export class RelayerLoop implements Relayer {
     return this.#waiters.waitFor(id, ms, signal);
   }
 
-  checkSigner(): Promise<void> {
-    return this.#context.account.check();
+  async checkSigners(): Promise<Map<string, SignerErrorCode | undefined>> {
+    const active = this.#context.accounts.all.filter(({ isDraining }) => !isDraining);
+    const check = async (account: Account) => [account.address, await faultOf(account)] as const;
+    return new Map(await Promise.all(active.map(check)));
   }
 
   prepare(limits: RelayerLimits): () => void {
@@ -128,13 +131,12 @@ export class RelayerLoop implements Relayer {
   }
 
   async status(): Promise<RelayerStatus> {
-    const { store, config, account } = this.#context;
+    const { store, config, accounts } = this.#context;
     const head = this.#head && { number: this.#head.number, timestamp: this.#head.timestamp };
     return {
       leader: this.#lease !== undefined,
-      address: account.address,
+      accounts: accounts.states(await store.outbox.open()),
       head,
-      balance: this.#balance,
       gasToday: await store.gasToday(),
       gasBudgetPerDay: config.gasBudgetPerDay,
       ...(await store.operations.counts()),
@@ -250,16 +252,28 @@ export class RelayerLoop implements Relayer {
   }
 
   async #measure(): Promise<void> {
-    const { chain, account, metrics, clock, store } = this.#context;
+    const { accounts, metrics, clock, store } = this.#context;
     metrics.gauge("relayer_head_block", this.#head?.number ?? 0);
     metrics.gauge("relayer_head_timestamp_seconds", this.#head?.timestamp ?? 0);
     const { queued, broadcast } = await store.operations.counts();
     metrics.gauge("relayer_queued", queued);
     metrics.gauge("relayer_broadcast", broadcast);
-    if (clock() - this.#balanceAt < BALANCE_EVERY_MS) return;
-    this.#balanceAt = clock();
-    this.#balance = await chain.balance(account.address);
-    metrics.gauge("relayer_balance_wei", Number(this.#balance));
-    metrics.gauge("relayer_gas_today_wei", Number(await store.gasToday()));
+    const isDue = clock() - this.#balanceAt >= BALANCE_EVERY_MS;
+    if (isDue) {
+      this.#balanceAt = clock();
+      await accounts.readBalances();
+      metrics.gauge("relayer_gas_today_wei", Number(await store.gasToday()));
+    }
+    metrics.accounts(accounts.states(await store.outbox.open()));
+  }
+}
+
+async function faultOf(account: Account): Promise<SignerErrorCode | undefined> {
+  try {
+    await account.check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SignerError) return error.code;
+    throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { quoted } from "@sotto/protocol";
 import { keccak256 } from "ethers";
+import { SIGNER_ERRORS } from "../error-definitions.ts";
 import { SignerError, type SignerErrorCode } from "../signer/index.ts";
 import {
   dayOf,
@@ -9,6 +10,8 @@ import {
   type OutboxTransaction,
   type TransactionKind,
 } from "../store/index.ts";
+import type { Account } from "./account.ts";
+import type { NoAccount } from "./accounts.ts";
 import { atHead } from "./chain-reads.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Fees } from "./fees.ts";
@@ -24,7 +27,7 @@ export interface Plan {
   traced?: readonly Pick<Operation, "kind" | "trace" | "createdAt">[] | undefined;
 }
 
-export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED" | SignerErrorCode;
+export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED" | NoAccount;
 
 /** Gas of a transfer to an account without code, where gas pays for execution only. */
 const TRANSFER_GAS = 21_000n;
@@ -44,28 +47,44 @@ export class Sender {
     this.#context = context;
   }
 
-  /** Sends a new transaction with the lowest free nonce, so that gaps are filled first. */
+  /** Sends a new transaction from one of the accounts. If the signer of one fails, the next one sends it. */
   async send(plan: Plan, round: Round): Promise<SendResult> {
-    const { market, store, config, account, metrics, clock, log, tracing } = this.#context;
+    const { accounts, market, store } = this.#context;
     const fees = await market.current(round.head);
     if (fees === undefined) return "FEES_TOO_HIGH";
+    const failed = new Set<Account>();
+    for (;;) {
+      const cost = plan.gasLimit * fees.maxFee;
+      const account = await accounts.choose(plan.kind, cost, await store.outbox.open(), round, failed);
+      if (typeof account === "string") return account;
+      const result = await this.#sendFrom(account, plan, fees, round);
+      if (!isSignerError(result)) return result;
+      failed.add(account);
+    }
+  }
+
+  /** Sends a new transaction with the lowest free nonce of the account, so that gaps are filled first. */
+  async #sendFrom(account: Account, plan: Plan, fees: Fees, round: Round): Promise<SendResult> {
+    const { store, config, metrics, clock, log, tracing } = this.#context;
+    const { address: sender } = account;
     const day = dayOf(clock());
     const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
-    const nonce = await this.nextNonce(round);
-    const attempt = await this.#sign(plan, nonce, fees);
+    const nonce = await this.nextNonce(account, round);
+    const attempt = await this.#sign(account, plan, nonce, fees);
     if (typeof attempt === "string") return attempt;
     const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
     if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
     const { operationIds, traced = [], ...rest } = plan;
     const id = randomUUID();
     const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
-      outbox.record({ ...rest, id, sender: account.address, nonce, day }, attempt, operationIds),
+      outbox.record({ ...rest, id, sender, nonce, day }, attempt, operationIds),
     );
     if (exceeded !== undefined) return "QUOTA_EXCEEDED";
     metrics.count("relayer_transactions_total", 1, { kind: plan.kind });
     for (const { kind, trace: parent, createdAt: at } of traced)
       tracing.begin("queued", { parent, at }).end({ "sotto.kind": kind, "sotto.transaction": attempt.hash });
-    log.info({ kind: plan.kind, nonce, hash: attempt.hash, operations: operationIds.length }, "transaction stored");
+    const { length: operations } = operationIds;
+    log.info({ kind: plan.kind, sender, nonce, hash: attempt.hash, operations }, "transaction stored");
     await this.broadcast(attempt, round);
     return "sent";
   }
@@ -90,17 +109,19 @@ export class Sender {
 
   /**
    * Replaces a transaction that is not mined by one with the same nonce and higher fees, which does the same or nothing.
-   * @returns false if that exceeds the fee cap or the rest of the day's budget, or if the signer does not sign it
+   * @returns false if that exceeds the fee cap or the rest of the day's budget, or if its account cannot sign it
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
-    const { market, config, store, metrics, log } = this.#context;
+    const { accounts, market, config, store, metrics, log } = this.#context;
+    const account = accounts.find(old.sender);
+    if (account === undefined || account.isPaused) return false;
     const fees = await market.replacement(dearest(old), round.head);
     if (fees === undefined) return false;
     const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
     // A cancellation costs little and consumes the nonce, which all later transactions wait for.
     if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
-    const nothing = cancel ? await this.#nothing() : undefined;
-    const attempt = await this.#sign(nothing ?? old, old.nonce, fees);
+    const nothing = cancel ? await this.#nothing(account) : undefined;
+    const attempt = await this.#sign(account, nothing ?? old, old.nonce, fees);
     if (typeof attempt === "string") return false;
     await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, nothing));
     for (const { hash } of old.attempts) this.#underpriced.delete(hash);
@@ -113,23 +134,23 @@ export class Sender {
     return true;
   }
 
-  /** Consumes a nonce that later transactions wait for. */
-  async fill(round: Round): Promise<SendResult> {
-    return this.send(await this.#nothing(), round);
+  /** Consumes a nonce of the account that its later transactions wait for. */
+  async fill(account: Account, round: Round): Promise<SendResult> {
+    const fees = await this.#context.market.current(round.head);
+    if (fees === undefined) return "FEES_TOO_HIGH";
+    return this.#sendFrom(account, await this.#nothing(account), fees, round);
   }
 
   /** A transaction that only consumes a nonce. */
-  async #nothing(): Promise<Plan> {
-    const { account, market } = this.#context;
-    const { address } = account;
+  async #nothing({ address }: Account): Promise<Plan> {
+    const { market } = this.#context;
     const gasLimit = TRANSFER_GAS + (await market.dataGas(address, "0x"));
     return { kind: "cancel", to: address, data: "0x", gasLimit, operationIds: [] };
   }
 
   /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */
-  async nextNonce(round: Round): Promise<number> {
-    const { chain, store, account } = this.#context;
-    const { address } = account;
+  async nextNonce({ address }: Account, round: Round): Promise<number> {
+    const { chain, store } = this.#context;
     let nonce = await atHead(chain, round, (node) => node.transactionCount(address));
     const used = await store.outbox.nonces(address, nonce);
     while (used.has(nonce)) nonce += 1;
@@ -138,11 +159,12 @@ export class Sender {
 
   /** @returns the signed transaction, or the code of the signer's failure: it is asked again later, and nothing is lost */
   async #sign(
+    account: Account,
     { to, data, gasLimit }: Pick<Plan, "to" | "data" | "gasLimit">,
     nonce: number,
     { maxFee: maxFeePerGas, maxPriority: maxPriorityFeePerGas }: Fees,
   ): Promise<Required<NewAttempt> | SignerErrorCode> {
-    const { account, pool, market } = this.#context;
+    const { pool, market } = this.#context;
     const fees = { maxFeePerGas, maxPriorityFeePerGas };
     const transaction = { type: 2, chainId: pool.chainId, nonce, to, data, value: 0n, gasLimit, ...fees } as const;
     let raw: string;
@@ -161,6 +183,8 @@ export class Sender {
     };
   }
 }
+
+const isSignerError = (result: SendResult): result is SignerErrorCode => Object.hasOwn(SIGNER_ERRORS, result);
 
 function dearest({ attempts }: OutboxTransaction): Fees {
   const { maxFee, maxPriority } = attempts.at(-1)!;

@@ -1,8 +1,11 @@
-import { CallReverted, type Receipt } from "@sotto/chain";
+import { CallReverted, type ChainNode, type Receipt } from "@sotto/chain";
 import type { Operation, OutboxTransaction } from "../store/index.ts";
 import { atHead, receiptsOf } from "./chain-reads.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
 import type { Sender } from "./sender.ts";
+
+/** A transaction that its account cannot replace is given up after this many times `stuckAfter`. */
+const GIVEN_UP_AFTER = 2;
 
 /** Tracks the relayer's transactions until each is final or another transaction has used its nonce. */
 export class Tracker {
@@ -19,13 +22,15 @@ export class Tracker {
 
   /** @param operations all broadcast operations */
   async track(round: Round, operations: readonly Operation[]): Promise<void> {
-    const { chain, store, account } = this.#context;
+    const { chain, store } = this.#context;
     const open = await store.outbox.open();
+    const counts = await this.#countsOf(open, round);
     // Only a nonce below the account's count can be in a block.
-    const count = open.length === 0 ? 0 : await atHead(chain, round, (node) => node.transactionCount(account.address));
-    const asked = open.filter(({ nonce }) => nonce < count).flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
+    const asked = open
+      .filter(({ sender, nonce }) => nonce < counts.get(sender)!)
+      .flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
     const receipts = await receiptsOf(chain, asked, round);
-    const isLost = this.#lostNonces(count, round);
+    const isLost = this.#lostNonces(counts, round);
     for (const transaction of open) {
       const carried = operations.filter(({ transactionId }) => transactionId === transaction.id);
       const receipt = receiptAmong(transaction, receipts, round);
@@ -33,7 +38,16 @@ export class Tracker {
       else await this.#waiting(transaction, carried, round, isLost, followsAppend(transaction, open));
     }
     await this.#adoptOrphans(open, operations, round);
-    await this.#fillGap(open, round);
+    await this.#fillGaps(open, round);
+  }
+
+  /** How many transactions of each sender are mined, as of the newest block. */
+  async #countsOf(open: readonly OutboxTransaction[], round: Round): Promise<Map<string, number>> {
+    const senders = [...new Set(open.map(({ sender }) => sender))];
+    if (senders.length === 0) return new Map();
+    const count = async (node: ChainNode, sender: string) => [sender, await node.transactionCount(sender)] as const;
+    const read = (node: ChainNode) => Promise.all(senders.map((sender) => count(node, sender)));
+    return new Map(await atHead(this.#context.chain, round, read));
   }
 
   /**
@@ -99,14 +113,14 @@ export class Tracker {
     transaction: OutboxTransaction,
     carried: readonly Operation[],
     round: Round,
-    isLost: (nonce: number) => Promise<boolean>,
+    isLost: (transaction: OutboxTransaction) => Promise<boolean>,
     followsAppend: boolean,
   ): Promise<void> {
     const { store, clock, config, log } = this.#context;
-    const { id, nonce, state, attempts } = transaction;
+    const { id, sender, nonce, state, attempts } = transaction;
     if (state === "mined") await store.asRelayer(round.lease, ({ outbox }) => outbox.unmined(id));
-    if (await isLost(nonce)) {
-      log.warn({ nonce, hash: attempts.at(-1)?.hash }, "another transaction used the nonce");
+    if (await isLost(transaction)) {
+      log.warn({ sender, nonce, hash: attempts.at(-1)?.hash }, "another transaction used the nonce");
       await store.asRelayer(round.lease, ({ outbox }) => outbox.dropped(id));
       return;
     }
@@ -115,34 +129,58 @@ export class Tracker {
       const cancel =
         transaction.kind === "cancel" || (!followsAppend && (await this.#isPointless(transaction, carried, round)));
       if (await this.#sender.replace(transaction, round, cancel)) return;
+      if (this.#isHopeless(transaction)) {
+        log.warn({ sender, nonce, hash: newest.hash }, "given up, because its account cannot replace it");
+        await store.asRelayer(round.lease, ({ outbox }) => outbox.dropped(id));
+        return;
+      }
     }
     if (newest.sentAt === undefined || clock() - newest.sentAt >= config.rebroadcastAfter)
       await this.#sender.broadcast(newest, round);
   }
 
   /**
-   * Creates a function that checks whether a confirmed block contains another transaction with a given nonce. Call it
-   * only for nonces whose transactions in the outbox are all unmined.
-   * @param count how many transactions of the account are mined, as of the newest block
+   * Creates a function that checks whether a confirmed block contains another transaction with the nonce of one in the outbox.
+   * Call it only for transactions that are not mined.
+   * @param counts how many transactions of each sender are mined, as of the newest block
    */
-  #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {
-    const { chain, account } = this.#context;
+  #lostNonces(
+    counts: ReadonlyMap<string, number>,
+    { confirmedNumber, head }: Round,
+  ): (transaction: OutboxTransaction) => Promise<boolean> {
+    const { chain } = this.#context;
     const at = Math.min(confirmedNumber, head.number);
-    let confirmed: Promise<number> | undefined;
-    return async (nonce) => {
-      if (count <= nonce || at < 0) return false;
-      confirmed ??= chain.transactionCount(account.address, at);
-      return (await confirmed) > nonce;
+    const confirmed = new Map<string, Promise<number>>();
+    return async ({ sender, nonce }) => {
+      if (counts.get(sender)! <= nonce || at < 0) return false;
+      const count = confirmed.get(sender) ?? chain.transactionCount(sender, at);
+      confirmed.set(sender, count);
+      return (await count) > nonce;
     };
+  }
+
+  /**
+   * Whether it has waited for long, and its account cannot replace it: the account was removed, or its signer fails. Its
+   * operations are then sent by another account. If it is mined after all, the contract still executes each of them once.
+   */
+  #isHopeless({ sender, attempts }: OutboxTransaction): boolean {
+    const { accounts, clock, config } = this.#context;
+    const account = accounts.find(sender);
+    const cannotSign = account === undefined || account.fault !== undefined;
+    return (
+      cannotSign &&
+      accounts.hasOther(sender) &&
+      clock() - attempts.at(-1)!.createdAt >= GIVEN_UP_AFTER * config.stuckAfter
+    );
   }
 
   /** Whether to replace it by a cancellation, because it can no longer succeed. */
   async #isPointless(transaction: OutboxTransaction, carried: readonly Operation[], round: Round): Promise<boolean> {
-    const { chain, account } = this.#context;
+    const { chain } = this.#context;
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      const call = { from: account.address, to: transaction.to, data: transaction.data };
+      const call = { from: transaction.sender, to: transaction.to, data: transaction.data };
       await atHead(chain, round, (node) => node.call(call));
       return false;
     } catch (error) {
@@ -151,18 +189,24 @@ export class Tracker {
     }
   }
 
-  /** Fills a nonce below those of waiting transactions, which would otherwise wait forever. */
-  async #fillGap(open: readonly OutboxTransaction[], round: Round): Promise<void> {
-    const waiting = open.filter(({ state }) => state === "sent").map(({ nonce }) => nonce);
-    if (waiting.length === 0) return;
-    const next = await this.#sender.nextNonce(round);
-    if (next < Math.max(...waiting)) await this.#sender.fill(round);
+  /** Fills, for each account, a nonce below those of waiting transactions, which would otherwise wait forever. */
+  async #fillGaps(open: readonly OutboxTransaction[], round: Round): Promise<void> {
+    for (const account of this.#context.accounts.all) {
+      const own = open.filter(({ sender, state }) => sender === account.address && state === "sent");
+      if (own.length === 0 || account.isPaused) continue;
+      const next = await this.#sender.nextNonce(account, round);
+      if (next < Math.max(...own.map(({ nonce }) => nonce))) await this.#sender.fill(account, round);
+    }
   }
 }
 
 /** Whether it is an append that can only succeed after one that is not mined yet, so that simulating it says nothing. */
-const followsAppend = ({ kind, nonce }: OutboxTransaction, open: readonly OutboxTransaction[]): boolean =>
-  kind === "append" && open.some((other) => other.kind === "append" && other.state === "sent" && other.nonce < nonce);
+const followsAppend = ({ kind, sender, nonce }: OutboxTransaction, open: readonly OutboxTransaction[]): boolean =>
+  kind === "append" &&
+  open.some((other) => {
+    const isBefore = other.sender === sender && other.nonce < nonce;
+    return other.kind === "append" && other.state === "sent" && isBefore;
+  });
 
 /** The receipt of the signed version that is in a block the follower has read. */
 function receiptAmong(

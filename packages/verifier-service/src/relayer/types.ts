@@ -1,5 +1,6 @@
 import type { AppendProver } from "@sotto/chain";
 import type { Prover } from "@sotto/prover";
+import type { SignerErrorCode, TransactionSigner } from "../signer/index.ts";
 import type { OperationKind } from "../store/index.ts";
 
 /** The outcome of a payment, deposit or withdrawal, as its client sees it. */
@@ -24,6 +25,30 @@ export interface PoolDeployment {
   deploymentBlock: number;
 }
 
+/** An account that sends the relayer's transactions and pays their gas. */
+export interface RelayerAccount {
+  readonly signer: TransactionSigner;
+  /** Whether it sends nothing new, because it is about to be removed. Default: false. */
+  readonly isDraining?: boolean | undefined;
+}
+
+/** Maximum accounts: a round asks for the balance and the nonce of each. */
+export const MAX_ACCOUNTS = 16;
+
+/** The state of an account, for metrics. */
+export interface AccountState {
+  /** Lower case. */
+  readonly address: string;
+  /** active: sends. draining: sends nothing new. former: no longer configured, but some of its transactions are not final. */
+  readonly role: "active" | "draining" | "former";
+  /** Why its signer does not work. */
+  readonly fault: SignerErrorCode | undefined;
+  /** Its transactions that are not final. */
+  readonly open: number;
+  /** Wei; undefined if it was not read. */
+  readonly balance: bigint | undefined;
+}
+
 /**
  * Maximum payments in one transaction. 64 need about 6 million gas and 41,000 bytes of calldata; nodes accept 128 KiB and,
  * since EIP-7825, 16.7 million gas.
@@ -41,7 +66,7 @@ export interface RelayerConfig {
   maxBatch: number;
   /** How long a payment waits for others to share its transaction, ms. */
   batchDelay: number;
-  /** Maximum transactions that are sent but not mined, not counting appends. */
+  /** Maximum transactions of one account that are sent but not mined, not counting appends. */
   maxInFlight: number;
   /** Maximum gas of one transaction, without gas that pays for data on a parent chain. */
   maxGas: bigint;
@@ -114,6 +139,8 @@ export interface RelayerMetrics {
   count(name: RelayerCounter, by?: number, labels?: Readonly<Record<string, string>>): void;
   /** Sets a gauge of the leader. Ignored while this replica does not lead: a round may end after its lease was lost. */
   gauge(name: RelayerGauge, value: number): void;
+  /** Shows the accounts; ignored as for `gauge`. */
+  accounts(states: readonly AccountState[]): void;
   /** Shows whether this replica leads. If not, its gauges are gone, because another replica has the present values. */
   leads(leads: boolean): void;
   /**
@@ -136,7 +163,6 @@ export type RelayerCounter =
 export type RelayerGauge =
   | "relayer_head_block"
   | "relayer_head_timestamp_seconds"
-  | "relayer_balance_wei"
   | "relayer_gas_today_wei"
   | "relayer_queued"
   | "relayer_broadcast"
@@ -159,11 +185,9 @@ export interface RelayerProver extends AppendProver {
 export interface RelayerStatus {
   /** Whether this replica leads and sends. */
   leader: boolean;
-  address: string;
+  accounts: readonly AccountState[];
   /** The newest block that was read; undefined before the first round or if this replica never led. */
   head: { number: number; timestamp: number } | undefined;
-  /** Wei. */
-  balance: bigint | undefined;
   /** Wei, including the maximum cost of transactions that are not mined. */
   gasToday: bigint;
   gasBudgetPerDay: bigint;

@@ -4,13 +4,22 @@ import { SignerConnection, type SignerEndpoint } from "./post.ts";
 
 /** How long the signer's list of accounts is used again, ms: readiness checks and admission ask for it often. */
 const ACCOUNTS_MS = 2_000;
+/** How long it is used while the next one is on its way, ms: a signer that hangs must not delay requests that need it not. */
+const MAX_AGE_MS = 30_000;
+
+interface Accounts {
+  readonly value: Promise<ReadonlySet<string>>;
+  /** When it arrived, or failed to. */
+  readonly at: number;
+}
 
 /** JSON-RPC requests to a signer like Web3Signer in its mode eth1. Only the envelope of a response is checked here. */
 export class SignerClient {
   readonly #connection: SignerConnection;
   readonly #clock: () => number;
   #lastId = 0;
-  #accounts: { readonly value: Promise<ReadonlySet<string>>; readonly until: number } | undefined;
+  #accounts: Accounts | undefined;
+  #asking: Promise<ReadonlySet<string>> | undefined;
 
   /** @param clock monotonic time, ms */
   constructor(endpoint: SignerEndpoint, clock: () => number = () => performance.now()) {
@@ -47,15 +56,27 @@ export class SignerClient {
   }
 
   /**
-   * The addresses, lower case, that the signer has keys of. Calls within two seconds share one request.
+   * The addresses, lower case, that the signer has keys of. It is asked at most every two seconds, and only the first call waits
+   * for it.
    * @throws SignerError SIGNER_UNAVAILABLE, SIGNER_REFUSED
    */
   accounts(): Promise<ReadonlySet<string>> {
-    if (this.#accounts === undefined || this.#clock() >= this.#accounts.until)
-      this.#accounts = { value: this.#askAccounts(), until: this.#clock() + ACCOUNTS_MS };
-    return this.#accounts.value;
+    const age = this.#accounts === undefined ? Number.POSITIVE_INFINITY : this.#clock() - this.#accounts.at;
+    if (age >= ACCOUNTS_MS && this.#asking === undefined) {
+      const value = this.#askAccounts();
+      const ended = () => {
+        this.#asking = undefined;
+        this.#accounts = { value, at: this.#clock() };
+      };
+      value.then(ended, ended);
+      this.#asking = value;
+    }
+    return this.#accounts !== undefined && age < MAX_AGE_MS
+      ? this.#accounts.value
+      : (this.#asking ?? this.#askAccounts());
   }
 
+  /** Closes its connections. */
   close(): void {
     this.#connection.close();
   }

@@ -62,10 +62,12 @@ export class SignerConnection {
     }
   }
 
+  /** The error for a signer that does not work. @param what completes "the signer HOST" */
   unavailable(what: string, cause?: unknown): SignerError {
     return new SignerError("SIGNER_UNAVAILABLE", `the signer ${this.name} ${what}`, {}, { cause });
   }
 
+  /** Closes its connections. */
   close(): void {
     this.#agent.destroy();
   }

@@ -4,8 +4,8 @@ import type { Db } from "./schema.ts";
 export interface Settlement {
   txHash: string;
   blockNumber: number;
-  /** The sender, if the transaction is not the relayer's. */
-  gasPaidBy?: string | null | undefined;
+  /** The sender; undefined if the transaction is in the outbox, which knows its sender. */
+  gasPaidBy?: string | undefined;
 }
 
 /** Changes of operations that only the leading relayer makes. */
@@ -19,8 +19,9 @@ export function operationWrites(db: Db, clock: () => number) {
     },
 
     /** Marks it as confirmed in this transaction, which may be another sender's. */
-    async settled(id: string, { txHash, blockNumber, gasPaidBy = null }: Settlement): Promise<void> {
-      const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by: gasPaidBy };
+    async settled(id: string, { txHash, blockNumber, gasPaidBy }: Settlement): Promise<void> {
+      const gas_paid_by = gasPaidBy ?? (await senderOf(db, txHash));
+      const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by };
       await change(id)
         .set({ state: "settled", reason: null, ...place })
         .execute();
@@ -92,4 +93,10 @@ export function operationWrites(db: Db, clock: () => number) {
         .execute();
     },
   };
+}
+
+/** The account that sent a transaction of the outbox; null for other transactions. */
+async function senderOf(db: Db, hash: string): Promise<string | null> {
+  const attempts = db.selectFrom("attempts").innerJoin("transactions", "transactions.id", "attempts.transaction_id");
+  return (await attempts.select("sender").where("hash", "=", hash).executeTakeFirst())?.sender ?? null;
 }

@@ -23,7 +23,7 @@ export interface Operation {
   transactionId: string | undefined;
   txHash: string | undefined;
   blockNumber: number | undefined;
-  /** The sender of the transaction that settled it, if that is not the relayer. */
+  /** The sender of the transaction that settled it. */
   gasPaidBy: string | undefined;
   /** A code: why it failed, or why it is deferred. */
   reason: string | undefined;

@@ -68,7 +68,7 @@ export interface OperationTable {
   /** The transaction that settled it, of the relayer or of another sender; before that the one last broadcast. */
   tx_hash: string | null;
   block_number: number | null;
-  /** The sender of the transaction that settled it, if that is not the relayer. */
+  /** The sender of the transaction that settled it; null if it was settled by the relayer before this was always stored. */
   gas_paid_by: string | null;
   reason: string | null;
   /** Consecutive blocks on which its simulation reverted. */

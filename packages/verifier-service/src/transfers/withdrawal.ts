@@ -94,7 +94,7 @@ function assertFee(
   if (fee > amount) throw new ServiceError("INVALID_REQUEST", "fee is above the amount, signals[1]");
   if (amount > fee && (BigInt(recipient) === 0n || recipient === config.pool))
     throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address or the pool");
-  const paid = feeRecipient === relayer.address.toLowerCase() ? fee : 0n;
+  const paid = relayer.addresses.includes(feeRecipient) ? fee : 0n;
   if (paid < BigInt(config.withdrawalFee))
     throw new ServiceError(
       "FEE_TOO_SMALL",

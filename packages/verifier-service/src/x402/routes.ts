@@ -124,7 +124,7 @@ export function supportedRoute(
       return {
         kinds: [{ x402Version: X402_VERSION, scheme: X402_SCHEME, network, extra }],
         extensions: discovery === undefined ? [] : [X402_BAZAAR],
-        signers: { "eip155:*": [answers.relayer] },
+        signers: { "eip155:*": [...answers.relayers] },
       };
     },
   );

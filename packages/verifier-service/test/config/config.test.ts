@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { LOCAL_DEPLOYMENT } from "@sotto/server";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
+import { computeAddress } from "ethers";
 import { assertKeysAllowed, type Environment, readConfig } from "../../src/config/config.ts";
 import { deploymentSettings } from "../../src/config/deployment.ts";
 import { withDevelopmentDefaults } from "../../src/config/development.ts";
@@ -110,7 +111,7 @@ describe("configuration", () => {
     const folder = temporaryFolder("config");
     writeFileSync(join(folder, "key"), `${KEY}\n`);
     const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
-    expect(readConfig({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "key") }).relayerKey).to.equal(KEY);
+    expect(readConfig({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "key") }).relayerKeys).to.deep.equal([KEY]);
     const missing = failure({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "nothing") });
     expect(missing.message).to.include("SOTTO_RELAYER_KEY_FILE");
   });
@@ -129,8 +130,8 @@ describe("configuration", () => {
 
     it("replaces the key", () => {
       const config = readConfig({ ...remote, ...files });
-      expect(config).to.include({
-        relayerKey: undefined,
+      expect(config).to.deep.include({
+        relayerKeys: [],
         signerUrl: URL,
         signerTimeoutMs: 5_000,
         clientSecret: SECRET,
@@ -151,11 +152,9 @@ describe("configuration", () => {
       expect(readConfig({ ...LEAST, SOTTO_CLIENT_SECRET: SECRET }).clientSecret).to.equal(SECRET);
     });
 
-    it("is refused with two accounts, a public one, half of the files, or files for http; the URL is never shown", () => {
+    it("is refused with a public account, half of the files, or files for http; the URL is never shown", () => {
       const hardhat = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
       for (const [change, message] of [
-        [{ SOTTO_SIGNER_ACCOUNTS: `${POOL},0x${"33".repeat(20)}` }, "must name one account"],
-        [{ SOTTO_RELAYER_KEY: KEY }, "must name one account"],
         [{ SOTTO_SIGNER_ACCOUNTS: hardhat }, "SOTTO_SIGNER_ACCOUNTS is a public account"],
         [{ SOTTO_SIGNER_ACCOUNTS: "0x12" }, "SOTTO_SIGNER_ACCOUNTS must be an address"],
         [{ SOTTO_SIGNER_URL: URL.replace("https", "ws") }, "SOTTO_SIGNER_URL must be an http or https URL"],
@@ -177,6 +176,40 @@ describe("configuration", () => {
     it("is not replaced by a key for development", () => {
       const local = { SOTTO_CHAIN_ID: "31337", SOTTO_SIGNER_URL_FILE: "/run/secrets/signer" };
       expect(withDevelopmentDefaults(local)).to.deep.equal(local);
+    });
+  });
+
+  describe("several accounts of the relayer", () => {
+    const OTHER_KEY = `0x${"12".repeat(32)}`;
+    const [first, second] = [KEY, OTHER_KEY].map((key) => computeAddress(key).toLowerCase());
+    const signer = { SOTTO_SIGNER_URL: "http://signer.example", SOTTO_SIGNER_ACCOUNTS: POOL };
+
+    it("may be keys, accounts of a remote signer, or both; the first key is the clients' secret", () => {
+      const keys = { ...LEAST, SOTTO_RELAYER_KEY: `${KEY}, ${OTHER_KEY}` };
+      expect(readConfig(keys)).to.deep.include({ relayerKeys: [KEY, OTHER_KEY], clientSecret: KEY });
+      expect(readConfig({ ...keys, ...signer })).to.deep.include({ signerAccounts: [POOL], clientSecret: KEY });
+      const file = join(temporaryFolder("config"), "keys");
+      writeFileSync(file, `${KEY}\n${OTHER_KEY}\n`);
+      const fromFile = { ...keys, SOTTO_RELAYER_KEY: undefined, SOTTO_RELAYER_KEY_FILE: file };
+      expect(readConfig(fromFile).relayerKeys).to.deep.equal([KEY, OTHER_KEY]);
+    });
+
+    it("are each named once, at most 16, and not all draining", () => {
+      const many = Array.from({ length: 17 }, (_, index) => `0x${String(index + 10).repeat(20)}`).join();
+      for (const [change, message] of [
+        [{ SOTTO_RELAYER_KEY: `${KEY},${KEY}` }, `have the account ${first} twice`],
+        [{ ...signer, SOTTO_SIGNER_ACCOUNTS: first }, `have the account ${first} twice`],
+        [{ ...signer, SOTTO_SIGNER_ACCOUNTS: many }, "have 18 accounts; at most 16 are allowed"],
+        [{ SOTTO_RELAYER_KEY: `${KEY},0x00` }, "SOTTO_RELAYER_KEY must be 32 bytes"],
+        [{ SOTTO_DRAINING_ACCOUNTS: second }, `SOTTO_DRAINING_ACCOUNTS has ${second}, which is not an account`],
+        [{ SOTTO_DRAINING_ACCOUNTS: first }, "SOTTO_DRAINING_ACCOUNTS has all accounts"],
+      ] as const) {
+        const { code, message: said } = failure({ ...LEAST, ...change });
+        expect(code).to.equal("INVALID_CONFIG");
+        expect(said).to.include(message).and.not.include(KEY);
+      }
+      const two = { ...LEAST, SOTTO_RELAYER_KEY: `${KEY},${OTHER_KEY}`, SOTTO_DRAINING_ACCOUNTS: first };
+      expect(readConfig(two).drainingAccounts).to.deep.equal([first]);
     });
   });
 

@@ -1,9 +1,14 @@
 import { ChainError } from "@sotto/chain";
 import { anyRejection, rejection } from "@sotto/test-kit/rejection";
 import { expect } from "chai";
-import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/operations/admission.ts";
+import {
+  type AccountOutlook,
+  Admission,
+  findObstacles,
+  MAX_SILENCE_MS,
+  type Outlook,
+} from "../../src/operations/admission.ts";
 import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
-import { SignerError } from "../../src/signer/index.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
@@ -12,19 +17,26 @@ const NOW = Date.UTC(2026, 5, 1, 14);
 const limits = { gasBudget: ETHER, leastBalance: ETHER / 100n, maxHeadAgeMs: 60_000, blockTimeMs: 12_000 };
 const fees = { maxFee: GWEI, maxPriority: GWEI };
 const payment = PAYMENT_GAS * GWEI;
+const [FIRST, SECOND] = [`0x${"01".repeat(20)}`, `0x${"02".repeat(20)}`] as const;
 const good: Outlook = {
   headAge: 12_000,
   fees,
   data: { gas: 0n, fee: 0n },
-  signer: undefined,
-  balance: ETHER,
+  accounts: [{ address: FIRST, fault: undefined, balance: ETHER }],
   gasToday: 0n,
   silence: 1_000,
   now: NOW,
   commitments: { payments: 0, unmined: 0n },
 };
-const codes = (change: Partial<Outlook>, kind: "payment" | "sponsored" = "payment") =>
-  Object.values(findObstacles({ ...good, ...change }, limits, kind)).flatMap((found) => found?.code ?? []);
+interface Change extends Partial<Outlook> {
+  /** Of the only account. */
+  readonly balance?: bigint;
+  readonly fault?: AccountOutlook["fault"];
+}
+const codes = ({ balance = ETHER, fault, ...change }: Change, kind: "payment" | "sponsored" = "payment") =>
+  Object.values(
+    findObstacles({ ...good, accounts: [{ address: FIRST, fault, balance }], ...change }, limits, kind),
+  ).flatMap((found) => found?.code ?? []);
 
 describe("obstacles to settlement", () => {
   it("are absent while chain, price, account, budget and relayer are healthy", () => {
@@ -47,8 +59,26 @@ describe("obstacles to settlement", () => {
   });
 
   it("include a signer that does not work", () => {
-    for (const signer of ["SIGNER_UNAVAILABLE", "SIGNER_REFUSED", "SIGNER_MISMATCH"] as const)
-      expect(codes({ signer })).to.deep.equal([signer]);
+    for (const fault of ["SIGNER_UNAVAILABLE", "SIGNER_REFUSED", "SIGNER_MISMATCH"] as const)
+      expect(codes({ fault })).to.deep.equal([fault]);
+  });
+
+  it("include accounts only if no other can send", () => {
+    const fault = "SIGNER_UNAVAILABLE" as const;
+    const account = (address: string, balance: bigint, failing = false) =>
+      ({ address, balance, fault: failing ? fault : undefined }) satisfies AccountOutlook;
+    const found = (...accounts: AccountOutlook[]) => codes({ accounts });
+    expect(found(account(FIRST, ETHER, true), account(SECOND, ETHER))).to.deep.equal([]);
+    expect(found(account(FIRST, ETHER, true), account(SECOND, ETHER, true))).to.deep.equal([fault]);
+    expect(found(account(FIRST, 0n), account(SECOND, ETHER))).to.deep.equal([]);
+    expect(found(account(FIRST, ETHER, true), account(SECOND, 0n))).to.deep.equal(["RELAYER_BALANCE_LOW"]);
+    // Accounts below the least balance do not add up.
+    const little = limits.leastBalance - 1n;
+    expect(found(account(FIRST, little), account(SECOND, little))).to.deep.equal(["RELAYER_BALANCE_LOW"]);
+    const commitments = { payments: 99, unmined: 0n };
+    const half = [account(FIRST, 50n * payment), account(SECOND, 50n * payment)];
+    expect(codes({ commitments, accounts: half })).to.deep.equal([]);
+    expect(codes({ commitments, accounts: half.slice(1) })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
   });
 
   it("include a balance that does not cover all promised transactions and one more", () => {
@@ -98,14 +128,15 @@ describe("admission", () => {
   let asked: number;
   let outlook: { balance: bigint; gasToday: bigint; silence: number | undefined; payments: number; baseFee: bigint };
   let broken: Error | undefined;
-  let signer: Error | undefined;
+  let faults: Map<string, AccountOutlook["fault"]>;
+  let fault: Error | undefined;
   const open = () =>
     new Admission({
       config: limits,
-      relayer: "0x01",
-      signer: {
-        async checkSigner() {
-          if (signer !== undefined) throw signer;
+      relayer: {
+        async checkSigners() {
+          if (fault !== undefined) throw fault;
+          return faults;
         },
       },
       clock: () => now,
@@ -115,7 +146,7 @@ describe("admission", () => {
           if (broken !== undefined) throw broken;
           return { number: 1, hash: "0x01", timestamp: Math.floor(now / 1000), baseFee: outlook.baseFee };
         },
-        balance: async () => outlook.balance,
+        balance: async (address) => (address === FIRST ? outlook.balance : ETHER),
       },
       store: {
         gasToday: async () => outlook.gasToday,
@@ -125,26 +156,35 @@ describe("admission", () => {
       market: { current: async () => fees, sampleCost: async () => good.data },
     });
   beforeEach(() => {
-    [now, asked, broken, signer] = [NOW, 0, undefined, undefined];
+    [now, asked, broken, fault, faults] = [NOW, 0, undefined, undefined, new Map([[FIRST, undefined]])];
     outlook = { balance: ETHER, gasToday: 0n, silence: 0, payments: 0, baseFee: GWEI };
   });
 
   it("rejects while the signer does not work, and in readiness names only the signer", async () => {
     const admission = open();
-    signer = new SignerError("SIGNER_UNAVAILABLE", "the signer kms.example does not respond");
+    faults.set(FIRST, "SIGNER_UNAVAILABLE");
     const error: Error & { details?: unknown } = await rejection(admission.admit("payment"));
     expect(error).to.include({ code: "SIGNER_UNAVAILABLE" });
-    expect(error.message).to.not.include("kms.example");
     expect(error.details).to.deep.equal({ retryAfter: 30 });
     const needs = Object.entries(admission.needs()).map(async ([name, need]) => [name, await need()]);
     const failed = (await Promise.all(needs)).filter(([, check]) => check !== undefined);
     expect(Object.fromEntries(failed)).to.deep.equal({ signer: { ok: false, code: "SIGNER_UNAVAILABLE" } });
-    signer = undefined;
+    faults.set(FIRST, undefined);
     now += 2_000;
     await admission.admit("payment");
-    signer = new TypeError("a fault of the program");
+    fault = new TypeError("a fault of the program");
     now += 2_000;
-    expect(await anyRejection(admission.admit("payment"))).to.equal(signer);
+    expect(await anyRejection(admission.admit("payment"))).to.equal(fault);
+  });
+
+  it("names in readiness each account that cannot send, while another one can", async () => {
+    faults.set(SECOND, "SIGNER_REFUSED");
+    faults.set(`0x${"03".repeat(20)}`, undefined);
+    outlook.balance = limits.leastBalance - 1n;
+    const needs = open().needs();
+    expect(await needs.signer()).to.deep.equal({ ok: true, faults: { [SECOND]: "SIGNER_REFUSED" } });
+    expect(await needs.relayer()).to.deep.equal({ ok: true, faults: { [FIRST]: "RELAYER_BALANCE_LOW" } });
+    expect(await needs.budget()).to.equal(undefined);
   });
 
   it("rejects with the obstacle's code and the time to retry", async () => {

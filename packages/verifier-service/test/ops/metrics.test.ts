@@ -47,10 +47,10 @@ describe("the service's metrics", () => {
     expect(await gauges()).to.deep.equal(follower);
     metrics.leads(true);
     metrics.gauge("relayer_queued", 7);
-    metrics.gauge("relayer_balance_wei", 1e18);
+    metrics.gauge("relayer_head_block", 1e18);
     expect(await gauges()).to.deep.equal([
       "sotto_relayer_leader 1",
-      "sotto_relayer_balance_wei 1000000000000000000",
+      "sotto_relayer_head_block 1000000000000000000",
       "sotto_relayer_queued 7",
     ]);
     metrics.leads(false);
@@ -59,6 +59,35 @@ describe("the service's metrics", () => {
     expect(await gauges()).to.deep.equal(follower);
     metrics.leads(true);
     expect(await gauges()).to.deep.equal(["sotto_relayer_leader 1"]);
+  });
+});
+
+describe("the metrics of accounts", () => {
+  it("show what each account has and does, of present accounts only, while this replica leads", async () => {
+    const metrics = createMetrics();
+    const shown = () => linesOf(metrics, /^sotto_relayer_(balance_wei|account_)/);
+    const active = { address: "0x01", role: "active", fault: undefined, open: 2, balance: 5n } as const;
+    const failing = { address: "0x02", role: "draining", fault: "SIGNER_REFUSED", open: 1, balance: 0n } as const;
+    const former = { address: "0x03", role: "former", fault: undefined, open: 1, balance: undefined } as const;
+    metrics.accounts([active, failing, former]);
+    expect(await shown()).to.deep.equal([]);
+    metrics.leads(true);
+    metrics.accounts([active, failing, former]);
+    expect(await shown()).to.deep.equal([
+      'sotto_relayer_balance_wei{account="0x01"} 5',
+      'sotto_relayer_balance_wei{account="0x02"} 0',
+      'sotto_relayer_account_open{account="0x01",role="active"} 2',
+      'sotto_relayer_account_open{account="0x02",role="draining"} 1',
+      'sotto_relayer_account_open{account="0x03",role="former"} 1',
+      'sotto_relayer_account_fault{account="0x02",code="SIGNER_REFUSED"} 1',
+    ]);
+    metrics.accounts([active]);
+    expect(await shown()).to.deep.equal([
+      'sotto_relayer_balance_wei{account="0x01"} 5',
+      'sotto_relayer_account_open{account="0x01",role="active"} 2',
+    ]);
+    metrics.leads(false);
+    expect(await shown()).to.deep.equal([]);
   });
 });
 

@@ -19,14 +19,16 @@ const transaction = (nonce: number): UnsignedTransaction => ({
 describe("an account whose signer fails", () => {
   let now: number;
   let failure: Error | undefined;
+  let checkFailure: Error | undefined;
   let nonces: number[];
   let checks: number;
   let counted: string[];
   let account: Account;
   beforeEach(() => {
-    [now, failure, nonces, checks, counted] = [0, undefined, [], 0, []];
+    [now, failure, checkFailure, nonces, checks, counted] = [0, undefined, undefined, [], 0, []];
     account = new Account({
       address: ADDRESS,
+      isDraining: false,
       signer: {
         address: ADDRESS,
         async signTransaction({ nonce }) {
@@ -36,11 +38,13 @@ describe("an account whose signer fails", () => {
         },
         async check() {
           checks += 1;
+          if (checkFailure !== undefined) throw checkFailure;
         },
       },
       metrics: {
         count: (name, _, labels) => void counted.push(`${name} ${labels?.["code"]}`),
         gauge() {},
+        accounts() {},
         leads() {},
         settledAfter() {},
       },
@@ -74,18 +78,34 @@ describe("an account whose signer fails", () => {
     failure = new SignerError("SIGNER_MISMATCH", "the signer returned another nonce");
     await fails("SIGNER_MISMATCH", account.sign(transaction(7)));
     expect(account.fault).to.equal("SIGNER_MISMATCH");
-    now += 1_000;
-    await fails("SIGNER_MISMATCH", account.check());
-    failure = undefined;
-    now += 2_000;
-    await account.check();
+    // The check does not wait for the signer. At any time, one attempt is under way.
+    for (const pause of [1_000, 2_000]) {
+      now += pause;
+      await Promise.all([fails("SIGNER_MISMATCH", account.check()), fails("SIGNER_MISMATCH", account.check())]);
+      await new Promise(setImmediate);
+    }
     expect([checks, nonces]).to.deep.equal([1, [7, 7, 7]]);
+    failure = undefined;
+    now += 4_000;
+    await fails("SIGNER_MISMATCH", account.check());
+    await new Promise(setImmediate);
+    await account.check();
+    expect([checks, nonces]).to.deep.equal([2, [7, 7, 7, 7]]);
     expect(account.fault).to.equal(undefined);
     // The pauses begin anew.
     failure = new SignerError("SIGNER_REFUSED", "the signer has no key");
     await fails("SIGNER_REFUSED", account.sign(transaction(8)));
     now += 1_000;
     expect(account.isPaused).to.equal(false);
+  });
+
+  it("shows the fault that its check finds, and does not pause for it", async () => {
+    checkFailure = new SignerError("SIGNER_UNAVAILABLE", "the signer does not respond");
+    await fails("SIGNER_UNAVAILABLE", account.check());
+    expect([account.fault, account.isPaused, nonces]).to.deep.equal(["SIGNER_UNAVAILABLE", false, []]);
+    checkFailure = undefined;
+    await account.check();
+    expect(account.fault).to.equal(undefined);
   });
 
   it("does not pause after other errors", async () => {

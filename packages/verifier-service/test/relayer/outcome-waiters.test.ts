@@ -19,7 +19,7 @@ describe("a request that waits for an outcome", () => {
       config: LOCAL_RELAYER_CONFIG,
       clock: () => now,
       monotonic: () => performance.now(),
-      metrics: { count: () => {}, gauge: () => {}, leads: () => {}, settledAfter: () => {} },
+      metrics: { count: () => {}, gauge: () => {}, accounts: () => {}, leads: () => {}, settledAfter: () => {} },
       log: createLog("silent", { write: () => undefined }),
     };
     // The loop does not run, as on a replica that does not lead.

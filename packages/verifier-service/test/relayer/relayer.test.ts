@@ -32,7 +32,7 @@ describe("the relayer's rounds", () => {
       store,
       config: LOCAL_RELAYER_CONFIG,
       clock: Date.now,
-      metrics: { count: () => {}, gauge: () => {}, leads: () => {}, settledAfter: () => {} },
+      metrics: { count: () => {}, gauge: () => {}, accounts: () => {}, leads: () => {}, settledAfter: () => {} },
       log: createLog("debug", { write: (line: string) => void lines.write(line) }),
     };
     const loop = new RelayerLoop(context as unknown as RelayerContext, { follower } as unknown as Parts);
@@ -70,7 +70,10 @@ describe("the relayer's rounds", () => {
       config: { ...LOCAL_RELAYER_CONFIG, leaseTtl: TTL, pollInterval: 5 },
       clock: () => now,
       monotonic: () => now,
-      account: { address: "0x" },
+      accounts: {
+        readBalances: async () => {},
+        states: () => [{ address: "0x", role: "active", fault: undefined, open: 0, balance: 5n }],
+      },
       chain: { balance: async () => 5n, block: async () => HEAD },
       log: createLog("silent"),
     };

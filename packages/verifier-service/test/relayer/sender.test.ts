@@ -14,9 +14,14 @@ const plan = { to: POOL, data: "0x", gasLimit: 1_000_000n, operationIds: [] };
 describe("the daily gas budget", () => {
   let spent = 0n;
   const signer = Wallet.createRandom();
+  const account = {
+    address: signer.address,
+    sign: (transaction: UnsignedTransaction) => signer.signTransaction(transaction),
+  };
   const config = { ...DEFAULT_RELAYER_CONFIG, gasBudgetPerDay: 100_000_000n * GWEI };
   const outbox = {
     nonces: async () => new Set(),
+    open: async () => [],
     record: async () => {},
     sent: async () => {},
     replace: async () => {},
@@ -49,10 +54,7 @@ describe("the daily gas budget", () => {
     log: { info: () => {}, warn: () => {} },
     metrics: { count: () => {} },
     market,
-    account: {
-      address: signer.address,
-      sign: (transaction: UnsignedTransaction) => signer.signTransaction(transaction),
-    },
+    accounts: { choose: async () => account, find: () => account },
     config,
     clock: Date.now,
     pool: { chainId: 8453n },

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
+import { eventually } from "@sotto/test-kit/eventually";
 import { rejection } from "@sotto/test-kit/rejection";
 import { FAULTS, FORGERIES, RESULTS, Web3Signer } from "@sotto/test-kit/web3-signer";
 import { expect } from "chai";
@@ -116,8 +117,27 @@ describe("a remote signer", () => {
     await signer.check();
     expect(server.questions).to.have.length(1);
     now += 1;
+    await Promise.all([signer.check(), signer.check()]);
+    await eventually(async () => server.questions.length === 2);
+  });
+
+  it("delays nobody who asks whether it works, while it hangs for less than 30 s", async () => {
+    let now = 0;
+    const signer = open({ timeoutMs: 60_000 }, ADDRESS, () => now);
     await signer.check();
-    expect(server.questions).to.have.length(2);
+    server.fault = "hangs";
+    now += 29_999;
+    await signer.check();
+    // The last response is too old.
+    now += 1;
+    let done = false;
+    const checking = rejection(signer.check()).finally(() => {
+      done = true;
+    });
+    await new Promise(setImmediate);
+    expect(done).to.equal(false);
+    await server.close();
+    expect((await checking).code).to.equal("SIGNER_UNAVAILABLE");
   });
 
   it("gets user and password of its URL as basic authentication, which no error shows", async () => {

@@ -1,0 +1,180 @@
+import type { Chain, Head } from "@sotto/chain";
+import type { SignerErrorCode } from "../signer/index.ts";
+import type { OutboxTransaction, TransactionKind } from "../store/index.ts";
+import type { Account } from "./account.ts";
+
+import type { AccountState, RelayerConfig } from "./types.ts";
+
+/** Why no account can send a transaction now. BUSY: those that can sign have as many transactions under way as they may. */
+export type NoAccount = "BUSY" | "RELAYER_BALANCE_LOW" | SignerErrorCode;
+
+/** The block as of which balances are read. */
+interface AtHead {
+  readonly head: Pick<Head, "number" | "hash">;
+}
+
+interface AccountsOptions {
+  readonly accounts: readonly Account[];
+  readonly chain: Pick<Chain, "balance">;
+  readonly config: Pick<RelayerConfig, "maxInFlight" | "stuckAfter">;
+  /** Now, ms. */
+  readonly clock: () => number;
+}
+
+/** How many more transactions may be sent, appends not counted; half of all are reserved for payments. */
+export interface Room {
+  readonly room: number;
+  readonly roomForOthers: number;
+}
+
+/** The relayer's accounts. Each has its own sequence of nonces; together they share the budget and the quotas. */
+export class Accounts {
+  /** In the order of the configuration. */
+  readonly all: readonly Account[];
+  readonly #options: AccountsOptions;
+  /** Balances as of a block, wei. */
+  #balances: { readonly block: string; readonly of: ReadonlyMap<string, bigint> } | undefined;
+  /** The balances that were read last, wei. */
+  #shown: ReadonlyMap<string, bigint> = new Map();
+
+  constructor(options: AccountsOptions) {
+    this.all = options.accounts;
+    this.#options = options;
+  }
+
+  /** The account that responses name. */
+  get first(): Account {
+    return this.all.find(({ isDraining }) => !isDraining) ?? this.all[0]!;
+  }
+
+  /** The account of which calls are simulated: some nodes refuse those of an account without ETH. */
+  get caller(): Account {
+    const funded = this.all.find(({ address }) => (this.#shown.get(address) ?? 0n) > 0n);
+    return funded ?? this.first;
+  }
+
+  /** The configured account with this address; undefined if there is none (any more). */
+  find(address: string): Account | undefined {
+    return this.all.find((account) => account.address === address);
+  }
+
+  /** Accounts that may send something new: their signers were not found to fail just now. */
+  get #usable(): Account[] {
+    return this.all.filter(({ isDraining, isPaused }) => !isDraining && !isPaused);
+  }
+
+  /** Whether any other account can take over what this one cannot send. */
+  hasOther(address: string): boolean {
+    return this.#usable.some((account) => account.address !== address);
+  }
+
+  /** @param open the transactions that are not final */
+  room(open: readonly OutboxTransaction[]): Room {
+    const { maxInFlight } = this.#options.config;
+    const usable = this.#usable;
+    const most = maxInFlight * usable.length;
+    const counted = open.filter((transaction) => usable.some(({ address }) => isUnderWay(transaction, address)));
+    const others = counted.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
+    const room = usable.reduce((sum, { address }) => sum + Math.max(0, maxInFlight - underWay(open, address)), 0);
+    return { room, roomForOthers: Math.min(room, Math.ceil(most / 2) - others) };
+  }
+
+  /**
+   * The account that sends a transaction: of those that can sign and pay, the one with the fewest transactions under way; one
+   * that has waited for long is the last. Appends stay on one account until none is under way, because each must be mined after
+   * the one before it.
+   * @param cost the transaction's maximum cost, wei
+   * @param open the transactions that are not final
+   * @param failed accounts whose signer just refused it
+   */
+  async choose(
+    kind: TransactionKind,
+    cost: bigint,
+    open: readonly OutboxTransaction[],
+    round: AtHead,
+    failed: ReadonlySet<Account>,
+  ): Promise<Account | NoAccount> {
+    const usable = this.#usable.filter((account) => !failed.has(account));
+    const fitting = kind === "append" ? this.#forAppend(usable, open) : this.#forOthers(usable, open);
+    for (const account of fitting) if (await this.#canPay(account, cost, open, round)) return account;
+    if (fitting.length > 0) return "RELAYER_BALANCE_LOW";
+    return usable.length > 0 ? "BUSY" : (this.all.find(({ fault }) => fault !== undefined)?.fault ?? "BUSY");
+  }
+
+  /** Reads the balances for `states`. */
+  async readBalances(): Promise<void> {
+    this.#shown = await this.#read();
+  }
+
+  /** The state of each account, and of former ones whose transactions are not final. */
+  states(open: readonly OutboxTransaction[]): AccountState[] {
+    const count = (address: string) => open.filter(({ sender }) => sender === address).length;
+    const states = this.all.map(({ address, fault, isDraining }) => ({
+      address,
+      role: isDraining ? ("draining" as const) : ("active" as const),
+      fault,
+      open: count(address),
+      balance: this.#shown.get(address),
+    }));
+    const former = [...new Set(open.map(({ sender }) => sender))].filter((sender) => this.find(sender) === undefined);
+    const unknown = { role: "former" as const, fault: undefined, balance: undefined };
+    return [...states, ...former.map((address) => ({ address, ...unknown, open: count(address) }))];
+  }
+
+  #forAppend(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
+    const previous = open.find(({ kind, state }) => kind === "append" && state === "sent");
+    return usable.filter(({ address }) => previous === undefined || address === previous.sender);
+  }
+
+  #forOthers(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
+    const { maxInFlight, stuckAfter } = this.#options.config;
+    const now = this.#options.clock();
+    const isStuck = (address: string) =>
+      open.some(
+        ({ sender, state, createdAt }) => sender === address && state === "sent" && now - createdAt >= stuckAfter,
+      );
+    return usable
+      .map((account, index) => ({
+        account,
+        index,
+        stuck: Number(isStuck(account.address)),
+        count: underWay(open, account.address),
+      }))
+      .filter(({ count }) => count < maxInFlight)
+      .sort((a, b) => a.stuck - b.stuck || a.count - b.count || a.index - b.index)
+      .map(({ account }) => account);
+  }
+
+  /** Whether the balance covers this transaction and those under way. A single account is not checked: there is no choice. */
+  async #canPay(
+    { address }: Account,
+    cost: bigint,
+    open: readonly OutboxTransaction[],
+    round: AtHead,
+  ): Promise<boolean> {
+    if (this.all.length === 1) return true;
+    const balance = (await this.#balancesAt(round)).get(address) ?? 0n;
+    const promised = open
+      .filter(({ sender, state }) => sender === address && state === "sent")
+      .reduce((sum, transaction) => sum + transaction.cost, 0n);
+    return balance >= promised + cost;
+  }
+
+  async #balancesAt({ head }: AtHead): Promise<ReadonlyMap<string, bigint>> {
+    if (this.#balances?.block !== head.hash) this.#balances = { block: head.hash, of: await this.#read(head.number) };
+    return this.#balances.of;
+  }
+
+  async #read(block?: number): Promise<Map<string, bigint>> {
+    const { chain } = this.#options;
+    const read = async ({ address }: Account) => [address, await chain.balance(address, block)] as const;
+    return new Map(await Promise.all(this.all.map(read)));
+  }
+}
+
+/** Whether it is of this account, sent and not mined. Appends do not count. */
+const isUnderWay = ({ sender, kind, state }: OutboxTransaction, address: string): boolean =>
+  sender === address && kind !== "append" && state === "sent";
+
+const underWay = (open: readonly OutboxTransaction[], address: string): number =>
+  open.filter((transaction) => isUnderWay(transaction, address)).length;
