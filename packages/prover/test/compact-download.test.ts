@@ -29,9 +29,9 @@ const LOCK: ArtifactsLock = {
   set: "development",
   circuits: { toy: { wasm: WASM_HASH, zkey: KEY_HASH, vkey: VKEY_HASH } },
 };
-const [PIECE_BYTES, PIECE_MS] = [32_768, 8];
+const [PIECE_BYTES, PIECE_MS] = [32_768, 12];
 
-/** Sends a file at about 33 Mbit/s. */
+/** Sends a file at about 22 Mbit/s. */
 function slowly(response: ServerResponse, bytes: Buffer, from = 0): true {
   const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
   const length = bytes.length - from;
@@ -166,6 +166,44 @@ describe("compact proving keys from a service", () => {
     await serve(Buffer.alloc(3 << 20));
     assert.isTrue((await load({ maxBytes: { zkey: 2 << 20 } })).equals(KEY));
     assert.deepEqual(server.asked, [KEY_HASH]);
+  });
+
+  it("leave one part in the cache, although the service has another compact key later", async () => {
+    const damaged = Buffer.from(COMPACT);
+    damaged[300_000] = (damaged[300_000] as number) ^ 1;
+    await server.close();
+    await serve(damaged);
+    const controller = new AbortController();
+    const onProgress = ({ received }: ArtifactProgress) => received > 400_000 && controller.abort();
+    await expectRejected("ABORTED", () => load({ signal: controller.signal, onProgress }));
+    assert.deepEqual(readdirSync(folder), [`${KEY_HASH}.czkey.part`]);
+    await server.close();
+    await serve(COMPACT);
+    server.hook = (request, response, bytes) =>
+      slowly(response, bytes, Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0));
+    assert.isTrue((await load()).equals(KEY));
+    assert.deepEqual(server.asked, [COMPACT_HASH, COMPACT_HASH]);
+    assert.match(server.ranges[0] as string, /^bytes=[1-9]/);
+    assert.equal(server.ranges[1], "");
+    assert.deepEqual(readdirSync(folder), [`${KEY_HASH}.zkey`]);
+  });
+
+  it("are not used if the server refuses them, but waited for if it is busy", async () => {
+    for (const status of [403, 404, 500]) {
+      server.hook = (_, response, bytes) => {
+        if (bytes.equals(COMPACT)) response.writeHead(status).end();
+        return bytes.equals(COMPACT);
+      };
+      assert.isTrue((await load({ cache: temporaryFolder("compact") })).equals(KEY));
+      assert.deepEqual(server.asked.splice(0), [COMPACT_HASH, KEY_HASH], String(status));
+    }
+    server.hook = (_, response) => {
+      server.hook = (_request, later, bytes) => slowly(later, bytes);
+      response.writeHead(503).end();
+      return true;
+    };
+    assert.isTrue((await load()).equals(KEY));
+    assert.deepEqual(server.asked, [COMPACT_HASH, COMPACT_HASH]);
   });
 
   it("are not used where no kernel can expand them", async () => {

@@ -1,5 +1,6 @@
 /** Downloads of proving keys in compact form, which has half of the bytes. Expanding it takes longer than a fast line saves. */
 import { throwIfAborted } from "../errors.ts";
+import { isRefusal } from "./download.ts";
 import { downloadPart, type PartDownload } from "./download-part.ts";
 import { sha256 } from "./sha256.ts";
 
@@ -27,7 +28,7 @@ const FAST_LINE = 50e6;
 /** The first bytes, by which the rate is measured. */
 const PROBE_BYTES = 1 << 18;
 
-export interface CompactDownload extends Omit<PartDownload, "name" | "url" | "size" | "part" | "accept"> {
+export interface CompactDownload extends Omit<PartDownload, "url" | "size" | "part" | "accept"> {
   readonly file: CompactFile;
   readonly expand: ExpandKey;
   /** Checks whether the expanded bytes are the key that the lock names. */
@@ -36,13 +37,12 @@ export interface CompactDownload extends Omit<PartDownload, "name" | "url" | "si
 
 /**
  * Downloads and expands a compact key.
- * @returns the .zkey file; undefined if it should be downloaded as it is: the line is fast, or the compact key is missing, is another
- *   one, or cannot be expanded
+ * @returns the .zkey file; undefined if it should be downloaded as it is: the line is fast, or the server refuses the compact key, or it
+ *   is another one or cannot be expanded
  * @throws SottoError ARTIFACT_UNREACHABLE, ABORTED
  */
 export async function downloadCompactKey(options: CompactDownload): Promise<Uint8Array | undefined> {
-  const { file, expand, accept, cache, signal, maxBytes } = options;
-  const name = `${file.sha256}.czkey`;
+  const { file, name, expand, accept, cache, signal, maxBytes } = options;
   const part = await cache.use((entries) => entries.readPart(name, file.size));
   const pieces = new Pieces();
   let expanding: Promise<Uint8Array> | undefined;
@@ -51,7 +51,7 @@ export async function downloadCompactKey(options: CompactDownload): Promise<Uint
   let taken = 0;
   try {
     const { bytes, accepted } = await downloadPart({
-      ...{ ...options, name, url: file.url, size: file.size, part, maxBytes: file.size },
+      ...{ ...options, url: file.url, size: file.size, part, maxBytes: file.size },
       signal: signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]),
       accept: async (all) => (await sha256(all)) === file.sha256,
       onBytes(all, total) {
@@ -77,7 +77,7 @@ export async function downloadCompactKey(options: CompactDownload): Promise<Uint
     return zkey !== undefined && (await accept(zkey)) ? zkey : undefined;
   } catch (error) {
     throwIfAborted(signal);
-    if ((error as { code?: unknown }).code === "ARTIFACT_UNREACHABLE") throw error;
+    if ((error as { code?: unknown }).code === "ARTIFACT_UNREACHABLE" && !isRefusal(error)) throw error;
     await cache.use((entries) => entries.remove(name));
     return undefined;
   } finally {

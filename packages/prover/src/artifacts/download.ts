@@ -231,6 +231,13 @@ export function tooLarge(file: string, maxBytes: number, found: number): ProverE
   return proverError("ARTIFACT_TOO_LARGE", message, { file, maxBytes, found });
 }
 
+/** Whether the server answered with a status that another attempt would not change, so that only this file is out of reach. */
+export function isRefusal(error: unknown): boolean {
+  const reason = error instanceof ProverError ? error.details["reason"] : undefined;
+  const status = /^status (\d+)$/.exec(String(reason))?.[1];
+  return status !== undefined && !PASSING.includes(Number(status));
+}
+
 export function unreachable(file: string, reason: string): ProverError {
   return proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
 }

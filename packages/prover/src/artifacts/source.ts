@@ -174,7 +174,10 @@ async function readHttp({ file, size, compact, expand, ...options }: HttpRead): 
   const isBegun = part !== undefined && part.length > 0;
   const smaller = isBegun ? undefined : await compact?.(file);
   if (smaller !== undefined && expand !== undefined) {
-    const key = await downloadCompactKey({ ...keep, file: smaller, maxBytes, expand, accept, onBytes });
+    // The lock's hash, not the service's: otherwise a service could fill the cache with parts of ever new files.
+    const compactName = `${file.sha256}.czkey`;
+    const ofCompact = { ...keep, file: smaller, name: compactName, maxBytes, expand, accept, onBytes };
+    const key = await downloadCompactKey(ofCompact);
     if (key !== undefined) {
       await cache.use((entries) => entries.write(name, key));
       return { bytes: key, sha256: found };
