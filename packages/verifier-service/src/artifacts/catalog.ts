@@ -145,17 +145,21 @@ async function assertFile(path: string, expected: string, buffer: Uint8Array): P
 
 /** Whether the files still exist with the same sizes. Their contents were checked at startup. */
 export async function artifactsPresent({ byHash }: Catalog): Promise<boolean> {
-  for (const { kind, path, size } of byHash.values()) {
-    // Clients take the other form of the key then.
-    if (kind === "czkey") continue;
-    try {
-      const file = await open(path);
-      const found = (await file.stat()).size;
-      await file.close();
-      if (found !== size) return false;
-    } catch {
-      return false;
-    }
-  }
+  // Without a compact key, clients take the other form of the key.
+  for (const file of byHash.values()) if (file.kind !== "czkey" && !(await isPresent(file))) return false;
   return true;
+}
+
+/** Whether a file still exists with the same size. */
+export async function isPresent({ path, size }: Pick<ArtifactFile, "path" | "size">): Promise<boolean> {
+  try {
+    const file = await open(path);
+    try {
+      return (await file.stat()).size === size;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
 }

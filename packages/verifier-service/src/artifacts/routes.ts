@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
-import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
+import { type ArtifactFile, type Catalog, type Circuit, type FileKind, isPresent } from "./catalog.ts";
 import { acceptsBrotli, type CompressedFile } from "./compressed.ts";
 import { matchesEtag, parseRange } from "./range.ts";
 
@@ -79,9 +79,11 @@ export function artifactRoutes(app: App, catalog: Catalog): void {
     );
   }
   const schema = { tags, summary: "Any file by its content hash", params: Hash, response: FileResponses };
-  app.get("/artifacts/:sha256", { schema }, (request, reply) => {
+  app.get("/artifacts/:sha256", { schema }, async (request, reply) => {
     const file = catalog.byHash.get(request.params.sha256);
-    if (file === undefined) throw new ServiceError("NOT_FOUND", "no artifact of this set has this hash");
+    // A compact key is not needed: if it is gone, clients take the other form of the key.
+    const isGone = file?.kind === "czkey" && !(await isPresent(file));
+    if (file === undefined || isGone) throw new ServiceError("NOT_FOUND", "no artifact of this set has this hash");
     return sendFile(request, reply, file, BY_HASH);
   });
 }
