@@ -36,7 +36,11 @@ const ANONYMOUS = /^([A-Za-z_$]\w*?)_\d+_\d+$/;
 const blank = (comment: string) => comment.replace(/[^\n]/g, " ");
 const withoutIndices = (name: string) => name.replace(/\[[^\]]*\]/g, "");
 
-function parseTemplate(name: string, file: string, body: string, firstLine: number): Template {
+/** Tags of a signal: names in braces. A block of statements has a semicolon or another brace. */
+const TAGS = /\{\s*[A-Za-z_$][\w$,\s]*\}/g;
+
+function parseTemplate(name: string, file: string, source: string, firstLine: number): Template {
+  const body = source.replace(TAGS, blank);
   const statements: Statement[] = [];
   const components = new Map<string, string>();
   const signals = new Map<string, number>();
@@ -52,7 +56,7 @@ function parseTemplate(name: string, file: string, body: string, firstLine: numb
       /\b([A-Za-z_$]\w*)(?:\s*\[[^\]]*\])*\s*=\s*(?:parallel\s+)?([A-Za-z_$]\w*)\s*\(/g,
     ))
       components.set(component as string, template as string);
-    const declared = /^signal\s+(input|output)?\s*(?:\{[^}]*\})?\s*(.*?)(?:<==|<--|$)/.exec(text);
+    const declared = /^signal\s+(?:(input|output)\b)?\s*(.*?)(?:<==|<--|$)/.exec(text);
     for (const signal of declared?.[2]?.replace(/[()]/g, "").split(",") ?? []) {
       signals.set(withoutIndices(signal).trim(), line);
       if (declared?.[1] !== undefined) ports.add(withoutIndices(signal).trim());
