@@ -1,6 +1,15 @@
 // Proving keys in files, of which each thread reads the parts that it needs.
 import { execFileSync } from "node:child_process";
-import fs, { mkdtempSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import fs, {
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -74,6 +83,8 @@ describe("proving keys in files", function () {
   const written = (name: string, bytes: Uint8Array = zkey): string => {
     const path = join(folder, name);
     writeFileSync(path, bytes);
+    // Before Linux 6.13, two changes in the same tick of up to 10 ms leave the same times.
+    utimesSync(path, 0, 0);
     return path;
   };
 
