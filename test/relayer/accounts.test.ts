@@ -89,6 +89,29 @@ describe("a relayer with several accounts", function () {
     await finished(service);
   });
 
+  it("sends transactions that are not full from no more at once than one account may, and full ones from all", async () => {
+    await chain.automine(false);
+    const service = await services.start({
+      accounts: accountsOf(...KEYS),
+      // Under load, a transaction would count as stuck, and not against the limit.
+      config: { maxBatch: 4, maxInFlight: 2, stuckAfter: 600_000 },
+    });
+    const added: Awaited<ReturnType<typeof add>>[] = [];
+    for (const expected of [1, 2, 2]) {
+      added.push(await add(service, 1));
+      await rounds(service);
+      expect(await openOf(service)).to.have.length(expected);
+    }
+    added.push(await add(service, 8));
+    await eventually(async () => (await openOf(service)).length === 4);
+    await rounds(service);
+    expect(await openOf(service)).to.have.length(4);
+    await chain.automine(true);
+    await chain.mine();
+    for (const each of added) await settle(service, each);
+    await finished(service);
+  });
+
   it("shares one gas budget", async () => {
     const service = await services.start({ accounts: accountsOf(...KEYS), config: { maxBatch: 1 } });
     const before = await Promise.all(ADDRESSES.map((address) => chain.provider.getBalance(address)));

@@ -21,10 +21,16 @@ interface AccountsOptions {
   readonly clock: () => number;
 }
 
-/** How many more transactions may be sent, appends not counted; half of all are reserved for payments. */
+/** How many more transactions may be sent, appends not counted. */
 export interface Room {
   readonly room: number;
+  /** Half of all are reserved for payments. */
   readonly roomForOthers: number;
+  /**
+   * With payments that do not fill a transaction: no more than one account may have. Several accounts would otherwise send more
+   * transactions with fewer payments in each, which costs gas. Transactions that have waited for long do not count.
+   */
+  readonly roomForFew: number;
 }
 
 /** The relayer's accounts. Each has its own sequence of nonces; together they share the budget and the quotas. */
@@ -70,13 +76,19 @@ export class Accounts {
 
   /** @param open the transactions that are not final */
   room(open: readonly OutboxTransaction[]): Room {
-    const { maxInFlight } = this.#options.config;
+    const { maxInFlight, stuckAfter } = this.#options.config;
+    const now = this.#options.clock();
     const usable = this.#usable;
     const most = maxInFlight * usable.length;
     const counted = open.filter((transaction) => usable.some(({ address }) => isUnderWay(transaction, address)));
     const others = counted.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
     const room = usable.reduce((sum, { address }) => sum + Math.max(0, maxInFlight - underWay(open, address)), 0);
-    return { room, roomForOthers: Math.min(room, Math.ceil(most / 2) - others) };
+    const moving = counted.filter(({ createdAt }) => now - createdAt < stuckAfter).length;
+    return {
+      room,
+      roomForOthers: Math.min(room, Math.ceil(most / 2) - others),
+      roomForFew: Math.min(room, maxInFlight - moving),
+    };
   }
 
   /**

@@ -56,10 +56,11 @@ export class Dispatcher {
     const { config, clock } = this.#context;
     if (clock() < this.#pausedUntil) return false;
     let payments = this.#ripe(queued.filter((payment) => this.#isReady(payment, round, spent)));
-    let { room } = await this.#room();
+    let { room, roomForFew } = await this.#room();
     let sent = false;
     while (room > 0 && payments.length > 0) {
       const batch = payments.slice(0, config.maxBatch);
+      if (batch.length < config.maxBatch && roomForFew <= 0) break;
       const result = await this.#sendBatch(batch, round);
       if (result === "BUSY") break;
       if (result !== "sent" && result !== "deferred") {
@@ -70,6 +71,7 @@ export class Dispatcher {
       if (result === "sent") {
         sent = true;
         room -= 1;
+        roomForFew -= 1;
       }
     }
     return sent;

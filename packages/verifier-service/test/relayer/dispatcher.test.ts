@@ -44,7 +44,7 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
     const context = {
       store,
       chain,
-      accounts: { caller: { address: POOL }, room: () => ({ room: 4, roomForOthers: 2 }) },
+      accounts: { caller: { address: POOL }, room: () => ({ room: 4, roomForOthers: 2, roomForFew: 4 }) },
       pool: { pool: POOL },
       config: LOCAL_RELAYER_CONFIG,
       clock: () => now,
