@@ -185,12 +185,12 @@ function modeOf(plan: Plan, attempt: number): Mode {
   const [inputs, inner, differences] = [[...plan.inputs], [...plan.inner], [...plan.differences]];
   const number = attempt % MODES;
   // Public inputs come first. Often they are compared with what is computed from the others, so they are left to follow.
-  if (number % 4 === 0 || number === 3 || number === 6) inputs.reverse();
+  if ([0, 3, 4, 6].includes(number)) inputs.reverse();
   if (attempt >= MODES)
     for (const list of [inputs, inner, differences]) if (guesses.below(2) === 0) guesses.shuffle(list);
   if (number === 8) {
     // Inputs follow from what they are divided into; a difference that is large often follows from a small one after it.
-    const order = [...plan.targets, ...inputs.reverse(), ...inner, ...differences.reverse()];
+    const order = [...plan.targets, ...inputs, ...inner, ...differences.reverse()];
     return { products: false, order, close: true, values: attempt < MODES ? "small" : "mixed" };
   }
   const innerFirst = number === 5 || number === 6;
