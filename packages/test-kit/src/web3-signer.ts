@@ -57,6 +57,7 @@ export const FAULTS = {
   isUnauthorized: (response) => void response.writeHead(401).end(),
   // Whoever follows it would reach the signer.
   redirects: (response) => void response.writeHead(307, { location: "/" }).end(),
+  switchesProtocols: (response) => void response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end(),
   mixesUpIds: (response) => void response.end('{"jsonrpc":"2.0","id":-1,"result":"0x"}'),
 } as const satisfies Record<string, (response: ServerResponse) => void>;
 

@@ -105,6 +105,8 @@ export function hostAsker(local: boolean): AskHost {
         ...(local ? {} : { lookup: publicLookup() }),
       });
       asked.on("error", reject);
+      // Node reports neither a response nor an error if the host switches protocols (101).
+      asked.on("close", () => reject(new Error("the connection was closed without a response")));
       asked.once("response", (response: IncomingMessage) => {
         const { statusCode: status = 0, headers } = response;
         const required = headers["payment-required"];

@@ -76,7 +76,9 @@ export class SignerConnection {
     return new Promise((resolve, reject) => {
       const send = this.#url.protocol === "https:" ? httpsRequest : httpRequest;
       const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+      let responds = false;
       const request = send(this.#url, { method: "POST", agent: this.#agent, headers, signal }, (response) => {
+        responds = true;
         this.#read(response).then(resolve, (error: unknown) => {
           request.destroy();
           reject(error);
@@ -85,6 +87,10 @@ export class SignerConnection {
       request.on("error", (error: NodeJS.ErrnoException) => {
         const stale = request.reusedSocket && error.code === "ECONNRESET" && !signal.aborted;
         reject(stale ? new StaleConnection() : error);
+      });
+      // Node reports neither a response nor an error if the signer switches protocols (101).
+      request.on("close", () => {
+        if (!responds) reject(new Error("the connection was closed without a response"));
       });
       request.end(body);
     });

@@ -46,13 +46,17 @@ describe("asking a host", () => {
     expect(followed).to.equal(0);
   });
 
-  it("rejects if the host does not answer, or sends headers that are too large", async () => {
+  it("rejects if the host does not answer, switches protocols, or sends headers that are too large", async () => {
     const broken = await serve((request) => void request.socket.destroy());
     await anyRejection(hostAsker(true)(broken, "GET"));
     const large = await serve(
       (_request, response) => void response.writeHead(402, { "payment-required": "a".repeat(40_000) }).end(),
     );
     await anyRejection(hostAsker(true)(large, "GET"));
+    const switching = await serve(
+      (_request, response) => void response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end(),
+    );
+    await anyRejection(hostAsker(true)(switching, "GET"));
   });
 
   it("connects only to public addresses, unless the chain is local", async () => {
