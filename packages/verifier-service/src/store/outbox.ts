@@ -95,19 +95,26 @@ export function outboxWrites(db: Db, clock: () => number) {
     const quotas = quotasIn(await carried.execute());
     for (let i = 0; i < times; i += 1) await chargeUses(db, quotas, clock());
   };
-  const insertAttempt = ({ hash, raw, maxFee, maxPriority, dataFee = 0n }: NewAttempt, transaction_id: string) =>
-    db
+  /**
+   * Records a signed version. Where fees are constant, a transaction that was dropped may be signed again with the same content, and
+   * so with the same hash; the signed version then belongs to the new transaction.
+   */
+  const insertAttempt = ({ hash, raw, maxFee, maxPriority, dataFee = 0n }: NewAttempt, transaction_id: string) => {
+    const values = {
+      transaction_id,
+      raw,
+      max_fee: String(maxFee),
+      max_priority: String(maxPriority),
+      data_fee: String(dataFee),
+      created_at: clock(),
+      sent_at: null,
+    };
+    return db
       .insertInto("attempts")
-      .values({
-        hash,
-        transaction_id,
-        raw,
-        max_fee: String(maxFee),
-        max_priority: String(maxPriority),
-        data_fee: String(dataFee),
-        created_at: clock(),
-      })
+      .values({ hash, ...values })
+      .onConflict((conflict) => conflict.column("hash").doUpdateSet(values))
       .execute();
+  };
   /** Sets the cost of a transaction and corrects the day's total. */
   const setCost = async (id: string, cost: bigint) => {
     const row = await db

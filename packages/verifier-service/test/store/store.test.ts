@@ -234,6 +234,34 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.outbox.open()).to.deep.equal([]);
   });
 
+  it("records a transaction again that was dropped, if the signed version is the same", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    const base = { kind: "settle" as const, sender: "0x0f", nonce: 7, to: "0x02", data: "0x", day: "2026-09-21" };
+    const attempt = { hash: "0xh1", raw: "0xr1", maxFee: 10n, maxPriority: 1n };
+    const dearer = { hash: "0xh2", raw: "0xr2", maxFee: 20n, maxPriority: 2n };
+    const record = (id: string) =>
+      store.asRelayer(lease, ({ outbox }) => outbox.record({ ...base, id, gasLimit: 100n }, attempt, ["a"]));
+    const replace = (id: string) => store.asRelayer(lease, ({ outbox }) => outbox.replace(id, dearer));
+    await record("t");
+    await replace("t");
+    await store.asRelayer(lease, ({ outbox }) => outbox.sent("0xh1"));
+    await store.asRelayer(lease, ({ outbox }) => outbox.dropped("t"));
+    await record("u");
+    await replace("u");
+    const [open, ...others] = await store.outbox.open();
+    expect(others).to.deep.equal([]);
+    expect(open!.id).to.equal("u");
+    expect(open!.attempts.map(({ hash, sentAt }) => [hash, sentAt])).to.deep.equal([
+      ["0xh1", undefined],
+      ["0xh2", undefined],
+    ]);
+    expect(await store.operations.get("a")).to.include({ state: "broadcast", transactionId: "u", txHash: "0xh2" });
+    await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0xh1", blockNumber: 5 }));
+    expect(await store.operations.get("a")).to.include({ gasPaidBy: "0x0f" });
+  });
+
   it("rolls back after a reorganization", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
