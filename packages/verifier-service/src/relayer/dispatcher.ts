@@ -163,14 +163,16 @@ export class Dispatcher {
     return this.#sendSome(good, round);
   }
 
-  /** Sends as many of these as fit into one transaction. */
+  /** Sends as many of these as fit into one transaction, and as one account can pay for. */
   async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
     for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
       const limit = await this.#gasLimit(batch[0]!, plan.data);
       const gas = await this.#estimate(plan.data, limit, round);
       if (gas === undefined || !(await this.#fits(gas, plan))) continue;
-      return this.#sender.send({ ...plan, gasLimit: gas }, round);
+      const result = await this.#sender.send({ ...plan, gasLimit: gas }, round);
+      // No account can pay for all of them, but each account may be able to pay for some.
+      if (result !== "RELAYER_BALANCE_LOW" || batch.length === 1) return result;
     }
     await this.#backOff(operations.slice(0, 1), round);
     return "deferred";

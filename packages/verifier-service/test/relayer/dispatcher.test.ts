@@ -11,30 +11,38 @@ const NOW = 1_790_000_000_000;
 const SECONDS = NOW / 1000;
 const POOL = `0x${"11".repeat(20)}`;
 
-describe("an operation whose simulation succeeds but whose gas cannot be estimated", () => {
+describe("the dispatcher of payments", () => {
   let now: number;
   let store: Store;
   let estimates: number;
   let gas: bigint | undefined;
   let sent: Plan[];
+  /** Operations for which an account can pay in one transaction. */
+  let affordable: number;
   beforeEach(async () => {
-    [now, estimates, gas, sent] = [NOW, 0, undefined, []];
+    [now, estimates, gas, sent, affordable] = [NOW, 0, undefined, [], 64];
     store = await openStore({ url: "sqlite::memory:", clock: () => now });
   });
   afterEach(() => store.close());
 
-  it("backs off, and is sent once gas can be estimated", async () => {
+  /** Queues payments. @returns dispatches them */
+  async function open(...ids: readonly string[]): Promise<() => Promise<boolean>> {
     const lease = (await store.leases.acquire("relayer", "me", 600_000))!;
     const validUntil = SECONDS + 600;
-    const reservation = { id: "a", nullifier: "7", digest: "0x77", bundle: "{}", recipient: "0x01", client: "c" };
-    await store.reservations.reserve({ ...reservation, expiresAt: NOW + 300_000, validUntil });
     const words = (count: number) => Array.from({ length: count }, () => "1");
     const call = { proof: words(8), signals: words(10), validUntil, resourceDigest: `0x${"22".repeat(32)}` };
-    await store.operations.enqueuePayment("a", () => call);
+    for (const [index, id] of ids.entries()) {
+      const own = { id, nullifier: String(index), digest: `0x${index}`, bundle: "{}", recipient: "0x01", client: "c" };
+      await store.reservations.reserve({ ...own, expiresAt: NOW + 300_000, validUntil });
+      await store.operations.enqueuePayment(id, () => call);
+    }
     const chain = {
       useNode: (run: (node: unknown) => unknown) => run(chain),
       assertHas: async () => {},
-      call: async () => poolInterface.encodeFunctionResult("settle", [[0]]),
+      call: async ({ data }: { data: string }) => {
+        const [payments] = poolInterface.decodeFunctionData("settle", data);
+        return poolInterface.encodeFunctionResult("settle", [Array.from({ length: payments.length }, () => 0)]);
+      },
       async estimateGas() {
         estimates += 1;
         if (gas === undefined) throw new CallReverted("0x");
@@ -51,12 +59,20 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
       log: { warn: () => {} },
       metrics: { count: () => {} },
     } as unknown as RelayerContext;
-    const sender = { send: async (plan: Plan) => sent.push(plan) && "sent" } as unknown as Sender;
+    const sender = {
+      async send(plan: Plan) {
+        if (plan.operationIds.length > affordable) return "RELAYER_BALANCE_LOW";
+        sent.push(plan);
+        return "sent";
+      },
+    } as unknown as Sender;
     const dispatcher = new Dispatcher(context, sender);
     const round = { lease, head: { timestamp: SECONDS, number: 1 } } as Round;
-    const dispatch = async () =>
-      dispatcher.dispatchPayments(round, await store.operations.queuedPayments(10), new Set());
+    return async () => dispatcher.dispatchPayments(round, await store.operations.queuedPayments(100), new Set());
+  }
 
+  it("backs off while gas cannot be estimated, although the simulation succeeds, and then sends", async () => {
+    const dispatch = await open("a");
     now += 1_000;
     await dispatch();
     expect(estimates).to.equal(1);
@@ -74,5 +90,16 @@ describe("an operation whose simulation succeeds but whose gas cannot be estimat
     [gas, now] = [400_000n, now + 60_000];
     await dispatch();
     expect(sent.map(({ gasLimit }) => gasLimit)).to.deep.equal([500_000n]);
+  });
+
+  it("sends part of a batch if no account can pay for all of it", async () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
+    const dispatch = await open(...ids);
+    [gas, affordable, now] = [400_000n, 2, now + 1_000];
+    expect(await dispatch()).to.equal(true);
+    expect(sent.map(({ operationIds }) => operationIds)).to.deep.equal([["p0", "p1"]]);
+    affordable = 0;
+    expect(await dispatch()).to.equal(false);
+    expect(await store.operations.get("p7")).to.include({ state: "queued", reason: "RELAYER_BALANCE_LOW" });
   });
 });
