@@ -182,8 +182,8 @@ export class RelayerLoop implements Relayer {
     if (!leads) this.#balanceAt = 0;
   }
 
-  #failed(error: unknown): false {
-    const { log, metrics } = this.#context;
+  async #failed(error: unknown): Promise<false> {
+    const { log, metrics, accounts } = this.#context;
     if (error instanceof DatabaseError && error.code === "LEASE_LOST") {
       this.#lease = undefined;
       this.#showLeads(false);
@@ -191,6 +191,8 @@ export class RelayerLoop implements Relayer {
     this.#error = isUnavailable(error) ? "STORE_UNAVAILABLE" : codeOf(error);
     metrics.count("relayer_errors_total", 1, { code: this.#error });
     log.error({ code: this.#error, err: error }, "a round of the relayer failed; the next one tries again");
+    // The account that calls are simulated from has no ETH. Balances are otherwise read at the end of a round, which no round reaches.
+    if (this.#error === "SENDER_UNFUNDED") await accounts.readBalances().catch(() => undefined);
     return false;
   }
 

@@ -176,11 +176,12 @@ export class Tracker {
 
   /** Whether to replace it by a cancellation, because it can no longer succeed. */
   async #isPointless(transaction: OutboxTransaction, carried: readonly Operation[], round: Round): Promise<boolean> {
-    const { chain } = this.#context;
+    const { chain, accounts } = this.#context;
     const time = latestTime(this.#context, round);
     if (transaction.kind !== "append" && carried.every(({ validUntil }) => validUntil < time)) return true;
     try {
-      const call = { from: transaction.sender, to: transaction.to, data: transaction.data };
+      // Its sender may have no ETH (any more), and some nodes then refuse the call.
+      const call = { from: accounts.caller.address, to: transaction.to, data: transaction.data };
       await atHead(chain, round, (node) => node.call(call));
       return false;
     } catch (error) {

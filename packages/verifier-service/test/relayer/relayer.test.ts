@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { ChainError } from "@sotto/chain";
 import { createLog } from "@sotto/server";
 import { eventually } from "@sotto/test-kit/eventually";
 import { expect } from "chai";
@@ -45,6 +46,38 @@ describe("the relayer's rounds", () => {
       .and.include("UNEXPECTED")
       .and.include("relayer.test.ts");
     for (const secret of secrets) expect(String(chunk)).to.not.include(secret);
+  });
+
+  it("read the balances again if calls are simulated from an account without ETH", async () => {
+    const store = await openStore({ url: "sqlite::memory:" });
+    const follower = {
+      catchUp: async () => {
+        throw new ChainError("SENDER_UNFUNDED", "the sending account cannot pay for the gas of the call", {
+          node: "n",
+        });
+      },
+    };
+    let reads = 0;
+    const context = {
+      store,
+      config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 5 },
+      clock: Date.now,
+      monotonic: Date.now,
+      metrics: createMetrics(),
+      accounts: {
+        async readBalances() {
+          reads += 1;
+          throw new Error("the node does not respond");
+        },
+      },
+      log: createLog("silent"),
+    };
+    const loop = new RelayerLoop(context as unknown as RelayerContext, { follower } as unknown as Parts);
+    loop.start();
+    // A failure of that does not end the rounds.
+    await eventually(async () => reads > 1);
+    await loop.stop();
+    await store.close();
   });
 
   /** A relayer whose rounds end when the test says so, with the metrics of the service. */
