@@ -53,10 +53,10 @@ export class Accounts {
     return this.all.find(({ isDraining }) => !isDraining) ?? this.all[0]!;
   }
 
-  /** The account of which calls are simulated: some nodes refuse those of an account without ETH. */
+  /** The account that calls are simulated from: the one with the most ETH, because some nodes refuse those of an account without. */
   get caller(): Account {
-    const funded = this.all.find(({ address }) => (this.#shown.get(address) ?? 0n) > 0n);
-    return funded ?? this.first;
+    const balanceOf = ({ address }: Account) => this.#shown.get(address) ?? 0n;
+    return this.all.reduce((most, account) => (balanceOf(account) > balanceOf(most) ? account : most), this.first);
   }
 
   /** The configured account with this address; undefined if there is none (any more). */
@@ -69,9 +69,9 @@ export class Accounts {
     return this.all.filter(({ isDraining, isPaused }) => !isDraining && !isPaused);
   }
 
-  /** Whether any other account can take over what this one cannot send. */
+  /** Whether any other account, whose signer works, can take over what this one cannot send. */
   hasOther(address: string): boolean {
-    return this.#usable.some((account) => account.address !== address);
+    return this.#usable.some((account) => account.address !== address && account.fault === undefined);
   }
 
   /** @param open the transactions that are not final */
@@ -92,9 +92,9 @@ export class Accounts {
   }
 
   /**
-   * The account that sends a transaction: of those that can sign and pay, the one with the fewest transactions under way; one
-   * that has waited for long is the last. Appends stay on one account until none is under way, because each must be mined after
-   * the one before it.
+   * The account that sends a transaction: of those that can sign and pay, the one with the fewest transactions under way. One with
+   * a stuck transaction comes after those, and one whose signer failed is last. Appends stay on one account until none is under
+   * way, because each must be mined after the one before it.
    * @param cost the transaction's maximum cost, wei
    * @param open the transactions that are not final
    * @param failed accounts whose signer just refused it
@@ -108,7 +108,11 @@ export class Accounts {
   ): Promise<Account | NoAccount> {
     const usable = this.#usable.filter((account) => !failed.has(account));
     const fitting = kind === "append" ? this.#forAppend(usable, open) : this.#forOthers(usable, open);
-    for (const account of fitting) if (await this.#canPay(account, cost, open, round)) return account;
+    for (const account of fitting)
+      if (await this.#canPay(account, cost, open, round)) {
+        retryOthers(account, usable);
+        return account;
+      }
     if (fitting.length > 0) return "RELAYER_BALANCE_LOW";
     return usable.length > 0 ? "BUSY" : (this.all.find(({ fault }) => fault !== undefined)?.fault ?? "BUSY");
   }
@@ -135,26 +139,31 @@ export class Accounts {
 
   #forAppend(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
     const previous = open.find(({ kind, state }) => kind === "append" && state === "sent");
-    return usable.filter(({ address }) => previous === undefined || address === previous.sender);
+    if (previous !== undefined) return usable.filter(({ address }) => address === previous.sender);
+    // On an account with a stuck transaction, all appends would wait behind it.
+    return usable.toSorted((a, b) => this.#hindrance(a, open) - this.#hindrance(b, open));
   }
 
   #forOthers(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
-    const { maxInFlight, stuckAfter } = this.#options.config;
-    const now = this.#options.clock();
-    const isStuck = (address: string) =>
-      open.some(
-        ({ sender, state, createdAt }) => sender === address && state === "sent" && now - createdAt >= stuckAfter,
-      );
+    const { maxInFlight } = this.#options.config;
     return usable
-      .map((account, index) => ({
+      .map((account) => ({
         account,
-        index,
-        stuck: Number(isStuck(account.address)),
+        hindrance: this.#hindrance(account, open),
         count: underWay(open, account.address),
       }))
       .filter(({ count }) => count < maxInFlight)
-      .sort((a, b) => a.stuck - b.stuck || a.count - b.count || a.index - b.index)
+      .sort((a, b) => a.hindrance - b.hindrance || a.count - b.count)
       .map(({ account }) => account);
+  }
+
+  /** 2 if the signer failed last, 1 if a transaction is stuck, otherwise 0. */
+  #hindrance({ address, fault }: Account, open: readonly OutboxTransaction[]): number {
+    if (fault !== undefined) return 2;
+    const since = this.#options.clock() - this.#options.config.stuckAfter;
+    return Number(
+      open.some(({ sender, state, createdAt }) => sender === address && state === "sent" && createdAt <= since),
+    );
   }
 
   /** Whether the balance covers this transaction and those under way. A single account is not checked: there is no choice. */
@@ -182,6 +191,12 @@ export class Accounts {
     const read = async ({ address }: Account) => [address, await chain.balance(address, block)] as const;
     return new Map(await Promise.all(this.all.map(read)));
   }
+}
+
+/** Lets the signers of other accounts that failed try again in the background, so that no round waits for one that hangs. */
+function retryOthers(chosen: Account, usable: readonly Account[]): void {
+  for (const account of usable)
+    if (account !== chosen && account.fault !== undefined) account.check().catch(() => undefined);
 }
 
 /** Whether it is of this account, sent and not mined. Appends do not count. */
