@@ -15,6 +15,7 @@ export { openRegistry } from "./registry/open.ts";
 export type {
   CodeMessage,
   CodeSender,
+  LiveLimits,
   RegistryLimits,
   RegistryLog,
   RegistryMetrics,

@@ -1,7 +1,7 @@
 import { networksOf } from "@sotto/protocol";
 import { EVERY_DATABASE } from "@sotto/test-kit/databases";
 import { expect } from "chai";
-import type { RegistryLimits } from "../src/index.ts";
+import { DEFAULT_LIMITS, type LiveLimits, type RegistryLimits } from "../src/index.ts";
 import { fileBytes } from "./support/raw.ts";
 import { overWorlds } from "./support/suite.ts";
 import { key, NOW, refused, slot, type World, wallet } from "./support/world.ts";
@@ -52,6 +52,23 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       world.now = NOW;
       expect(expired).to.deep.equal({ mapping: undefined, work: known.work });
     }
+  });
+
+  it("get new limits while the registry is open, in the same ranges", async () => {
+    const range = [{ limit: 1, seconds: 86_400 }];
+    const limits = { ...DEFAULT_LIMITS, ...lookups({ range }), rangeDigits: 1 };
+    const registry = await world.open({ limits });
+    const look = (n: number) => registry.resolve({ phone: number(n), client: `payer ${n}` });
+    await look(10);
+    expect((await refused(look(11))).details).to.include({ scope: "range" });
+    // With ranges of six digits, number 20 would be in the range of the others.
+    const raised: LiveLimits = { ...limits, ...lookups({ range: [{ limit: 2, seconds: 86_400 }] }) };
+    registry.configure(Object.assign(raised, { rangeDigits: 6 }));
+    await look(11);
+    expect((await refused(look(12))).details).to.include({ scope: "range" });
+    await look(20);
+    await look(21);
+    expect((await refused(look(22))).details).to.include({ scope: "range" });
   });
 
   it("are limited per client, in windows, across replicas", async () => {

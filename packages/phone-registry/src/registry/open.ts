@@ -101,7 +101,9 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
       });
     },
     configure(next) {
-      Object.assign(limits, limitsOf(next));
+      // Only these: a server hands in all limits of its new settings, also those that need a restart.
+      const { codes, tries, lookups, linkedPercent } = limitsOf(next);
+      Object.assign(limits, { codes, tries, lookups, linkedPercent });
     },
     ping: () => database.ping(),
     async close() {

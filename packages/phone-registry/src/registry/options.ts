@@ -65,6 +65,9 @@ export interface RegistryLimits {
   readonly auditSeconds: number;
 }
 
+/** The limits that may change while a registry is open. The others decide how numbers are counted and how long data is kept. */
+export type LiveLimits = Pick<RegistryLimits, "codes" | "tries" | "lookups" | "linkedPercent">;
+
 /** What the audit log and the metrics count. */
 export type RegistryOperation =
   | "link"

@@ -1,5 +1,5 @@
 // The interface of an open registry.
-import type { RegistryLimits } from "./options.ts";
+import type { LiveLimits } from "./options.ts";
 import type {
   Erased,
   EraseRequest,
@@ -95,7 +95,7 @@ export interface PhoneRegistry {
    */
   check(options?: CheckOptions): Promise<CheckResult>;
   /** Uses these limits from the next request on. @throws RegistryError INVALID_OPTIONS */
-  configure(limits: Partial<RegistryLimits>): void;
+  configure(limits: LiveLimits): void;
   /** Asks the database for a constant, for readiness checks. @throws DatabaseError STORE_UNAVAILABLE */
   ping(): Promise<void>;
   /** Stops the timers and closes the database. Later calls reject with REGISTRY_CLOSED. */
