@@ -6,8 +6,9 @@ import type { ProverReply, ProverRequest } from "./relayer-prover.ts";
 process.once("disconnect", () => process.exit(0));
 // If the parent ended while the modules above were loading, no `disconnect` event follows.
 if (!process.connected) process.exit(0);
-// Ctrl-C sends SIGINT to the whole process group, but the parent decides when this process ends.
-process.on("SIGINT", () => {});
+// A shell sends the SIGINT of Ctrl-C, and SIGHUP with `kill -HUP %1`, to the whole process group, but the parent decides when this
+// process ends.
+for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 
 const prover = createProver(await loadArtifacts({ folder: process.argv[2]!, set: process.argv[3]! }));
 const answer = (message: ProverReply) => process.send?.(message);

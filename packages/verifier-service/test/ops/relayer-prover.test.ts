@@ -42,6 +42,22 @@ describe("proving in a child process", function () {
     expect((await waiting).code).to.equal("PROVER_ENDED");
   });
 
+  it("ignores the signals that a shell sends to the whole process group", async () => {
+    const prover = openProverProcess(folder, "development");
+    try {
+      // The answer shows that the child handles signals.
+      const refused = () => rejection(prover.prove("no_circuit", {}));
+      await refused();
+      const { pid } = prover;
+      process.kill(pid!, "SIGINT");
+      process.kill(pid!, "SIGHUP");
+      expect((await refused()).code).to.not.equal("PROVER_ENDED");
+      expect(prover.pid).to.equal(pid);
+    } finally {
+      await prover.close();
+    }
+  });
+
   it("kills a child that misses its deadline, and proves in a new one", async () => {
     const deadlines: (() => void)[] = [];
     let cancelled = 0;
