@@ -77,11 +77,14 @@ function fromFile({ variable, secret }: Setting<unknown>, environment: Environme
   const path = secret ? environment[`${variable}_FILE`] : undefined;
   if (path === undefined || path === "") return undefined;
   try {
-    return readFileSync(path, "utf8").trim();
+    const text = readFileSync(path, "utf8").trim();
+    // An empty file is one that is being written. Its setting must not get the default, which may be another node or key.
+    if (text !== "") return text;
+    problems.push(`${variable}_FILE names a file that is empty`);
   } catch {
     problems.push(`${variable}_FILE names a file that cannot be read`);
-    return undefined;
   }
+  return undefined;
 }
 
 /** The settings as a Markdown table, for the documentation. */

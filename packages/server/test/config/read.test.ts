@@ -43,6 +43,10 @@ describe("settings from the environment", () => {
     try {
       writeFileSync(join(folder, "key"), "from a file\n");
       expect(readSettings(TABLE, { SOTTO_KEY_FILE: join(folder, "key") }).values.key).to.equal("from a file");
+      writeFileSync(join(folder, "empty"), "\n");
+      expect(readSettings(TABLE, { SOTTO_KEY_FILE: join(folder, "empty"), SOTTO_KEY: "k" }).problems).to.deep.equal([
+        "SOTTO_KEY_FILE names a file that is empty",
+      ]);
       const { problems } = readSettings(TABLE, { SOTTO_KEY_FILE: join(folder, "none"), SOTTO_SIZE_FILE: "x" });
       expect(problems[0]).to.match(/^SOTTO_KEY_FILE /);
       expect(problems[1]).to.match(/^SOTTO_SIZE_FILE /);
