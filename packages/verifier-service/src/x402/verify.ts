@@ -5,7 +5,7 @@ import type { Caller } from "../operations/hold.ts";
 import { waitFor } from "../operations/wait.ts";
 import { queueReserved, type SettleServices, shownOf } from "../payments/settle.ts";
 import { reservePayment, type VerifyServices } from "../payments/verify.ts";
-import type { Operation } from "../store/index.ts";
+import type { Operation, Reservation } from "../store/index.ts";
 import { parseX402, type ServedDeployment, type X402Payment } from "./request.ts";
 import type { X402Request } from "./schemas.ts";
 
@@ -46,8 +46,8 @@ export async function settleX402(
   const read = parseX402(request, services);
   if ("refusal" in read) return { refused: read.refusal };
   const hold = services.holds.enter(String(read.payment.signals.nullifier), caller);
-  const settle = async (step: TraceStep) => {
-    const queued = await queue(read, caller.client, services, step);
+  const settle = async (known: Reservation | undefined, step: TraceStep) => {
+    const queued = await queue(read, known, caller.client, services, step);
     if ("refused" in queued) return queued;
     const operation = await waitFor(queued.operation, hold, caller, services);
     return { operation, resource: read.terms.resource };
@@ -57,7 +57,7 @@ export async function settleX402(
     const step = caller.begin("settle", known?.trace);
     return await traced(
       step,
-      () => settle(step),
+      () => settle(known, step),
       (result) => ("refused" in result ? { "sotto.result": result.refused.reason } : shownOf(result.operation)),
     );
   } finally {
@@ -71,11 +71,11 @@ const knownOf = ({ payment }: X402Payment, { store }: X402Services) =>
 
 async function queue(
   read: X402Payment,
+  known: Reservation | undefined,
   client: string,
   services: X402Services,
   step: TraceStep,
 ): Promise<{ readonly operation: Operation } | Refused> {
-  const known = await knownOf(read, services);
   const queued = known && (await queueReserved(known, services, step));
   if (queued !== undefined) return { operation: queued };
   const reserved = await reserve(read, client, services, step);
