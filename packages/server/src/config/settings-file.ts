@@ -6,6 +6,8 @@ export const SETTINGS_FILE = "SOTTO_SETTINGS_FILE";
 
 /** All settings with all keys need less than a tenth. */
 const MAX_FILE_BYTES = 256 * 1024;
+/** Wrong lines that an error names: each line of another file is wrong. */
+const MAX_SHOWN = 10;
 const LINE = /^([A-Z][A-Z0-9_]{0,63})=(.*)$/;
 
 /**
@@ -40,7 +42,9 @@ function readSettingsFile(environment: Environment): ReadonlyMap<string, string>
   const path = environment[SETTINGS_FILE];
   if (path === undefined || path === "") return new Map();
   const { settings, problems } = parseSettings(readText(path));
-  assertNoProblems(problems.map((problem) => `${SETTINGS_FILE} ${problem} (${path})`));
+  const shown = problems.slice(0, MAX_SHOWN);
+  if (problems.length > MAX_SHOWN) shown.push(`has ${problems.length - MAX_SHOWN} more wrong lines`);
+  assertNoProblems(shown.map((problem) => `${SETTINGS_FILE} ${problem} (${path})`));
   return settings;
 }
 

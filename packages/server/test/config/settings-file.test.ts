@@ -73,6 +73,13 @@ describe("the settings file", () => {
     expect(message).to.not.include("line 2").and.not.include("canary");
   });
 
+  it("is refused in a few words if it is another kind of file", () => {
+    const message = refused("canary\n".repeat(30_000));
+    expect(message).to.include("line 10 must be").and.include("has 29990 more wrong lines");
+    expect(message).to.not.include("line 11 ").and.not.include("canary");
+    expect(message.length).to.be.lessThan(4_000);
+  });
+
   it("is refused if it is missing, too large, or no file", () => {
     expect(() => withSettingsFile({ SOTTO_SETTINGS_FILE: join(folder, "none") })).to.throw("cannot be read");
     mkdirSync(join(folder, "folder"), { recursive: true });
