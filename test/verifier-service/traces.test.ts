@@ -46,9 +46,12 @@ async function startCollector() {
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
     ...{ spans, requests, state, ofTrace },
-    /** The steps of a trace, once it has one of this name. */
-    until: (traceId: string, name: string) =>
-      eventually(async () => ofTrace(traceId).some((span) => span.name === name) && ofTrace(traceId)),
+    /** The steps of a trace, once it has one of each name. Steps that end together may be sent seconds apart. */
+    until: (traceId: string, ...names: readonly string[]) =>
+      eventually(async () => {
+        const found = ofTrace(traceId);
+        return names.every((name) => found.some((span) => span.name === name)) && found;
+      }),
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -91,7 +94,7 @@ describe("the traces of payments", function () {
     const traceId = newTrace();
     const { bundle, token, settle } = await pay({ traceparent: parentOf(traceId) });
     const { body } = await settle();
-    const spans = await collector.until(traceId, "confirmed");
+    const spans = await collector.until(traceId, "settle", "confirmed");
     const named = (name: string) => spans.find((span) => span.name === name)!;
     expect(spans.map(({ name }) => name)).to.include.members(["verify", "settle", "queued", "confirmed"]);
     for (const name of ["verify", "settle"])
@@ -128,7 +131,7 @@ describe("the traces of payments", function () {
   it("join settle to verify if only verify has a header, and connect no requests of a client without one", async () => {
     const traceId = newTrace();
     await (await pay({ traceparent: parentOf(traceId) }, {})).settle();
-    const spans = await collector.until(traceId, "confirmed");
+    const spans = await collector.until(traceId, "settle", "confirmed");
     const verify = spans.find(({ name }) => name === "verify");
     expect(spans.find(({ name }) => name === "settle")?.parentSpanId).to.equal(verify?.spanId);
     const known = new Set(collector.spans);
@@ -136,7 +139,8 @@ describe("the traces of payments", function () {
     await (await pay({})).settle();
     const mine = await eventually(async () => {
       const found = collector.spans.filter((span) => !known.has(span));
-      return found.filter(({ name }) => name === "confirmed").length === 2 && found;
+      const all = ["settle", "confirmed"].every((wanted) => found.filter(({ name }) => name === wanted).length === 2);
+      return all && found;
     });
     const ids = new Set(mine.map((span) => span.traceId));
     expect(ids.size).to.equal(2);
