@@ -5,6 +5,7 @@ import { SignerError } from "./errors.ts";
 /** Maximum size of a response. Nodes accept transactions of at most 128 KiB, which are twice as long in hex. */
 export const MAX_RESPONSE_BYTES = 512 * 1024;
 
+/** A remote signer's address, and how to connect to it. */
 export interface SignerEndpoint {
   /** http or https. It may contain a user and a password, which are sent as basic authentication. */
   readonly url: string;

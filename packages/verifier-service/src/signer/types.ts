@@ -23,7 +23,10 @@ export interface UnsignedTransaction {
 export interface TransactionSigner {
   /** Its account, hex. */
   readonly address: string;
-  /** @returns the signed transaction, hex */
+  /**
+   * Signs a transaction of the account.
+   * @returns the signed transaction, hex
+   */
   signTransaction(transaction: UnsignedTransaction): Promise<string>;
   /** Rejects if it cannot sign now. Absent if it always can. */
   check?(): Promise<void>;
