@@ -61,7 +61,7 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   const needed = ["package.json", "README.md", "LICENSE"];
   const missing = needed.filter((path) => !has.has(path)).map((path) => `${path} is missing`);
   const strange = files
-    .filter((path) => !needed.includes(path) && !/^(?:dist|src)\//.test(path) && !path.startsWith(FOLDERS[name] ?? "/"))
+    .filter((path) => !needed.includes(path) && !/^(?:dist|src)\//.test(path) && !path.startsWith(EXTRAS[name] ?? "/"))
     .map((path) => `${path} does not belong in the package`);
   const sourceless = files
     .filter((path) => path.startsWith("dist/") && !has.has(sourceOf(path)))
@@ -75,7 +75,7 @@ function ownProblems({ name, manifest, files }: PackedPackage): string[] {
   return [...missing, ...strange, ...sourceless, ...lacking, ...local, ...development];
 }
 
-/** Folders besides dist and src that a package may contain. */
-const FOLDERS: Readonly<Record<string, string>> = { "create-sotto": "templates/" };
+/** What a package may contain besides dist and src: a folder, or a picture of its README. */
+const EXTRAS: Readonly<Record<string, string>> = { "create-sotto": "templates/", "@sotto/certify": "refuted.svg" };
 
 const sourceOf = (path: string): string => path.replace(/^dist/, "src").replace(/(?:\.d\.ts|\.js)(?:\.map)?$/, ".ts");
