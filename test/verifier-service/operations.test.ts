@@ -104,7 +104,7 @@ describe("the service's HTTP server", function () {
       expect((await call(`${base}/healthz`)).body).to.deep.equal({ status: "ok" });
       const { status, body } = await call(`${base}/readyz`);
       const ok = { ok: true };
-      const needs = { head: ok, fees: ok, relayer: ok, budget: ok, leader: ok };
+      const needs = { head: ok, fees: ok, signer: ok, relayer: ok, budget: ok, leader: ok };
       expect(body).to.deep.equal({ ready: true, checks: { chain: ok, store: ok, artifacts: ok, ...needs } });
       expect(status).to.equal(200);
     }
