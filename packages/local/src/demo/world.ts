@@ -112,7 +112,8 @@ export async function createWorld(screen: Screen, { port, artifacts }: WorldOpti
   cleanup.add(async () => provider.destroy());
   const { relayerKey, ...parties } = await createParties(provider, deployment, prover);
   const folder = await mkdtemp(join(tmpdir(), "sotto-demo-"));
-  cleanup.add(() => rm(folder, { recursive: true, force: true }));
+  // A process that is being stopped may still write a file.
+  cleanup.add(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const common = { deployment, chain: node.url, artifacts, folder };
   const accepted = parties.payer.account.address;
   const [service, set] = await progress(screen, "starting the service, its phone registry and a curator", () =>
