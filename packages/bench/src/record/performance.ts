@@ -10,7 +10,14 @@ const MARK = /<!--(run of )?([\w.]+)-->[^<]*<!---->/g;
 /** Units that are counted, not measured. */
 const COUNTED = new Set(["constraints", "gas", "bytes", "circuits"]);
 /** Pages that show figures. */
-const PAGES = ["README.md", "docs/performance.md", "docs/prepaid.md", "docs/metered.md", "docs/certificate.md"];
+const PAGES = [
+  "README.md",
+  "docs/performance.md",
+  "docs/prepaid.md",
+  "docs/metered.md",
+  "docs/certificate.md",
+  "packages/groth16/README.md",
+];
 
 /** A figure as text: counts are whole numbers, others have two digits, or three from 100 on. */
 export function formatFigure({ value, unit }: Figure): string {
