@@ -1,5 +1,6 @@
 import { ContractChecks, chainCall, openSignatureChain } from "@sotto/phone-registry";
-import { live, parse, type ServiceExtension, setting } from "@sotto/server";
+import type { EthCall } from "@sotto/protocol";
+import { live, parse, type ServiceCore, type ServiceExtension, setting } from "@sotto/server";
 import { Counter } from "prom-client";
 import { PrepaidMirror } from "./mirror.ts";
 import { PREPAID_ROUTE_ERRORS, prepaidRoutes } from "./routes.ts";
@@ -26,15 +27,24 @@ const SETTINGS = {
   ),
 } as const;
 
-/** A mirror of the keys of prepaid tokens and the terms of metered routes, as an extension of a service. */
-export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
+type Core = ServiceCore<typeof SETTINGS>;
+
+/** What checks signatures of contract wallets, and takes nodes that are configured later. */
+interface SignatureCalls {
+  readonly call: EthCall;
+  useNodes(nodes: Core["nodes"]): void;
+}
+
+/** The mirror as an extension of a service, with the nodes that its signatures are checked by. */
+export const mirrorExtension = (callsOf: (core: Core) => SignatureCalls): ServiceExtension<typeof SETTINGS> => ({
   name: "prepaid",
   settings: SETTINGS,
   tables: TABLES,
   errors: PREPAID_ROUTE_ERRORS,
   tag: { name: "prepaid", description: "mirror of the keys of prepaid tokens, and of the terms of metered routes" },
   documented: (app) => prepaidRoutes(app, {} as never),
-  open({ settings, place, nodes, database, quotas, metrics, log, clock, clientOf }) {
+  open(core) {
+    const { settings, place, database, quotas, metrics, clock, clientOf } = core;
     const limits = { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! };
     const pushes = new Counter({
       name: "sotto_prepaid_pushes_total",
@@ -43,9 +53,8 @@ export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
       registers: [metrics],
     });
     for (const result of ["accepted", "known", ...Object.keys(PREPAID_ROUTE_ERRORS)]) pushes.inc({ result }, 0);
-    // Nodes of its own: see `openSignatureChain`.
-    const chain = openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock });
-    const contracts = new ContractChecks({ call: chainCall(chain), perHour: limits.client, clock });
+    const calls = callsOf(core);
+    const contracts = new ContractChecks({ call: calls.call, perHour: limits.client, clock });
     const tables = database<PrepaidTables>();
     const mirror = new PrepaidMirror({
       place,
@@ -59,13 +68,20 @@ export const prepaidExtension: ServiceExtension<typeof SETTINGS> = {
     return {
       routes: (app) => prepaidRoutes(app, { mirror, clientOf }),
       reload:
-        ({ settings: next, nodes: { urls, timeoutMs } }) =>
+        ({ settings: next, nodes }) =>
         () => {
           limits.client = next.prepaidClientQuota!;
           limits.all = next.prepaidQuota!;
           contracts.configure(limits.client);
-          chain.useNodes(urls, timeoutMs);
+          calls.useNodes(nodes);
         },
     };
   },
-};
+});
+
+/** A mirror of the keys of prepaid tokens and the terms of metered routes, as an extension of a service. */
+export const prepaidExtension = mirrorExtension(({ nodes, place, log, clock }) => {
+  // Nodes of its own: see `openSignatureChain`.
+  const chain = openSignatureChain({ ...nodes, chainId: BigInt(place.chainId), log, clock });
+  return { call: chainCall(chain), useNodes: ({ urls, timeoutMs }) => chain.useNodes(urls, timeoutMs) };
+});

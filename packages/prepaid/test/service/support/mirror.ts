@@ -1,34 +1,13 @@
-import { ContractChecks } from "@sotto/phone-registry";
 import type { App } from "@sotto/server";
 import { readConfig, type ServedExtensions, serveExtensions } from "@sotto/verifier-service";
-import { prepaidExtension } from "../../../src/service/extension.ts";
-import { PrepaidMirror } from "../../../src/service/mirror.ts";
-import { prepaidRoutes } from "../../../src/service/routes.ts";
-import { schedulesOf } from "../../../src/service/store.ts";
-import type { PrepaidTables } from "../../../src/service/tables.ts";
-import { termsOf } from "../../../src/service/terms-store.ts";
+import { mirrorExtension } from "../../../src/service/extension.ts";
 
 export const PLACE = { chainId: 31337, pool: `0x${"5a".repeat(20)}` };
 export const NOW = Date.UTC(2026, 10, 22, 12);
 const REFUSED = `0x${"00".repeat(32)}`;
 
 /** The extension with a node that knows no contract wallet: a wrong signature of an account causes a call too. */
-const EXTENSION: typeof prepaidExtension = {
-  ...prepaidExtension,
-  open({ settings, place, database, quotas, clock, clientOf }) {
-    const tables = database<PrepaidTables>();
-    const mirror = new PrepaidMirror({
-      place,
-      limits: { client: settings.prepaidClientQuota!, all: settings.prepaidQuota! },
-      schedules: schedulesOf(tables, quotas, clock),
-      terms: termsOf(tables, quotas, clock),
-      quotas,
-      contracts: new ContractChecks({ call: async () => REFUSED, perHour: 100_000, clock }),
-      pushed: () => undefined,
-    });
-    return { routes: (app) => prepaidRoutes(app, { mirror, clientOf }) };
-  },
-};
+const EXTENSION = mirrorExtension(() => ({ call: async () => REFUSED, useNodes: () => undefined }));
 
 export interface Answer {
   readonly status: number;
