@@ -57,7 +57,7 @@ ${texts.join("\n")}
 `;
 }
 
-/** @throws Error if the README has no longer such blocks */
+/** @throws Error if the README no longer has such blocks */
 export async function generateCertifyPicture(): Promise<GeneratedFile> {
   const readme = readFileSync(join(folder, "README.md"), "utf8");
   const blocks = [...readme.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, text]) => text as string);

@@ -1,4 +1,4 @@
-export { type CompactKeyHeader, compactKeyHeader } from "./compact/format.ts";
+export { isCompactKeyOf } from "./compact/format.ts";
 export type { ProvingEngine } from "./engine/engine.ts";
 export { compactKey, type ExpandOptions, expandKey } from "./engine/expand-key.ts";
 export { type FastOptions, fastEngine } from "./engine/fast-engine.ts";

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +14,7 @@ import { withSnarkjs } from "@sotto/test-kit/with-snarkjs";
 import { assert } from "chai";
 import * as snarkjs from "snarkjs";
 import { parseSections, parseZkey } from "../src/fast/zkey.ts";
-import { compactKey, expandKey, groth16, type ZKArtifact } from "../src/index.ts";
+import { compactKey, expandKey, groth16, isCompactKeyOf, type ZKArtifact } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/orders.ts";
 import { fileOf, toBytes } from "./support/sections.ts";
 
@@ -167,6 +168,21 @@ describe("compact keys", function () {
         assert.isTrue(Buffer.from(await expandKey(packed)).equals(key), size.join());
         assert.isTrue(Buffer.from(await expandKey(piecesOf(packed, 1 + below(20_000)))).equals(key));
       }
+  });
+
+  it("state the hash of the key in them and their own size", () => {
+    const hash = createHash("sha256").update(zkey).digest("hex");
+    assert.isTrue(isCompactKeyOf(compact, hash));
+    const otherVersion = compact.slice();
+    otherVersion[4] = 2;
+    const others = [compact.subarray(0, -1), Uint8Array.of(...compact, 0), otherVersion, zkey, new Uint8Array(0)];
+    for (const other of others) assert.isFalse(isCompactKeyOf(other, hash));
+    assert.isFalse(
+      isCompactKeyOf(
+        compact,
+        hash.replace(/^./, (digit) => (digit === "0" ? "1" : "0")),
+      ),
+    );
   });
 
   it("cannot be made of a file that is not a key, or has points off their curve", async () => {

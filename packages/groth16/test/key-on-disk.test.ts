@@ -19,7 +19,7 @@ import { slow } from "@sotto/test-kit/slow";
 import { buildToy, TOY_INPUT, TOY_SIGNALS } from "@sotto/test-kit/toy";
 import { assert } from "chai";
 import { engineOfFiles, type KeyFile } from "../src/engine/fast-engine.ts";
-import { KeyOnDisk, type KeyPlace, stampOf } from "../src/engine/key-on-disk.ts";
+import { type FilePlace, KeyOnDisk, stampOf } from "../src/engine/key-on-disk.ts";
 import type { Request } from "../src/engine/second-thread.ts";
 import { areInMemory } from "../src/fast/key-bytes.ts";
 import { COORDINATE_BYTES } from "../src/fast/layout.ts";
@@ -40,7 +40,7 @@ import { fileOf, sectionsOf } from "./support/sections.ts";
 import { toyFiles } from "./support/toy-files.ts";
 
 /** A key's file, as it is now. */
-function onDisk(path: string, changes: Partial<KeyPlace> = {}): KeyOnDisk {
+function onDisk(path: string, changes: Partial<FilePlace> = {}): KeyOnDisk {
   const stat = statSync(path, { bigint: true });
   return new KeyOnDisk({ path, name: path, byteLength: Number(stat.size), stamp: stampOf(stat), ...changes });
 }

@@ -38,7 +38,7 @@ const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
 /** The top limb of the largest small value, 0.6 q, with the limbs below it at their largest. */
 const TOP = Number(toLimbs((6n * q) / 10n)[LIMBS - 1]) - 1;
 
-/** The largest limbs of the weight. */
+/** The largest limbs of an element of this weight. */
 const largest = (weight: number): bigint[] =>
   Array.from({ length: LIMBS }, (_, limb) => BigInt(weight * (limb === LIMBS - 1 ? TOP : Number(SMALL_LIMB))));
 

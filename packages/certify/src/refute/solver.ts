@@ -59,8 +59,8 @@ const MAX_BITS = 600;
 const MAX_WRAPPED = 8;
 
 /**
- * The terms without which the others grow like powers of two, if they are few. In a sum of 256 bits, 2^254 and 2^255 minus p are not
- * powers of two.
+ * The few terms that must be left out so that the others grow like powers of two. In a sum of 256 bits, these are the coefficients
+ * 2^254 mod p and 2^255 mod p.
  * @param sizes sorted, at most p / 2
  */
 function wrappedOf(

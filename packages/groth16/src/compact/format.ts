@@ -72,6 +72,20 @@ export function compactKeyHeader(bytes: Uint8Array): CompactKeyHeader {
   };
 }
 
+/**
+ * Whether a file is a compact key that states this SHA-256 of the key in it, and its own size. The key in it is not compared.
+ * @param sha256 of a .zkey file, 64 lower-case hex digits
+ */
+export function isCompactKeyOf(file: Uint8Array, sha256: string): boolean {
+  try {
+    const { hash, compactSize } = compactKeyHeader(file);
+    const stated = Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return stated === sha256 && compactSize === file.byteLength;
+  } catch {
+    return false;
+  }
+}
+
 /** A Groth16Error with the code COMPACT_KEY_INVALID. */
 export function invalidCompactKey(reason: string): Error {
   return groth16Error("COMPACT_KEY_INVALID", `The compact proving key is not usable: ${reason}.`, { reason });

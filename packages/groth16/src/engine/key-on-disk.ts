@@ -28,7 +28,7 @@ interface Files {
 }
 
 /** Which file it is. Other threads get it in a message. */
-export interface KeyPlace {
+export interface FilePlace {
   /** Absolute. */
   readonly path: string;
   /** The path as the caller wrote it, for messages. Absent if it was a URL, which may contain a secret. */
@@ -43,9 +43,9 @@ export interface KeyPlace {
  * after, so that all threads have read the same file or the proof fails.
  */
 export class KeyOnDisk implements StoredBytes {
-  readonly place: KeyPlace;
+  readonly place: FilePlace;
 
-  constructor(place: KeyPlace) {
+  constructor(place: FilePlace) {
     this.place = place;
   }
 

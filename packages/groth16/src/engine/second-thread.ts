@@ -8,7 +8,7 @@ import type { Degree } from "../fast/layout.ts";
 import type { Part, Witness } from "../fast/parts.ts";
 import { compilePrograms, type Programs } from "../fast/programs.ts";
 import type { PartialSums } from "../fast/prove.ts";
-import { KeyOnDisk, type KeyPlace } from "./key-on-disk.ts";
+import { type FilePlace, KeyOnDisk } from "./key-on-disk.ts";
 import type { Claims } from "./share.ts";
 
 export type Request =
@@ -17,7 +17,7 @@ export type Request =
       readonly prepare: {
         readonly key: number;
         /** Its bytes, or the file that the thread reads. */
-        readonly zkey: Uint8Array | KeyPlace;
+        readonly zkey: Uint8Array | FilePlace;
         readonly parts: readonly Part[];
         readonly programs: Programs;
       };

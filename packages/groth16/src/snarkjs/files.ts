@@ -1,5 +1,5 @@
 /** The files of a circuit, named as snarkjs's functions take them. */
-import { type FileStat, type KeyPlace, stampOf } from "../engine/key-on-disk.ts";
+import { type FilePlace, type FileStat, stampOf } from "../engine/key-on-disk.ts";
 import { Groth16Error, throwIfAborted, unlessAborted, unreadableFile } from "../errors.ts";
 
 /**
@@ -59,7 +59,7 @@ export class LastFile<T> {
   #kept: Kept<T> | undefined;
 
   /** What was read, if the file is the same and unchanged; otherwise what `read` returns. */
-  get({ path, stamp }: KeyPlace, read: () => Promise<T>): Promise<T> {
+  get({ path, stamp }: FilePlace, read: () => Promise<T>): Promise<T> {
     const known = this.#kept;
     const isSame = known?.path === path && known.stamp === stamp;
     clearTimeout(known?.timer);
@@ -82,7 +82,7 @@ export class LastFile<T> {
 export interface Reader<T> {
   readonly kind: ArtifactKind;
   /** Reads an open file. */
-  readonly read: (file: FileHandle, place: KeyPlace) => Promise<T>;
+  readonly read: (file: FileHandle, place: FilePlace) => Promise<T>;
   /** Absent if it is not kept. */
   readonly last?: LastFile<T> | undefined;
   /** Reads the body of a successful response. */
@@ -90,7 +90,7 @@ export interface Reader<T> {
 }
 
 const receiveAll = async (response: Response): Promise<Uint8Array> => new Uint8Array(await response.arrayBuffer());
-const readAll = (file: FileHandle, { byteLength }: KeyPlace): Promise<Uint8Array> =>
+const readAll = (file: FileHandle, { byteLength }: FilePlace): Promise<Uint8Array> =>
   readBytes(file, new Uint8Array(byteLength));
 
 const GENERATOR: Reader<Uint8Array> = {
@@ -192,7 +192,7 @@ function codeOf(error: unknown): string | undefined {
 
 async function readFile<T>(
   { read, last }: Reader<T>,
-  names: Pick<KeyPlace, "path" | "name">,
+  names: Pick<FilePlace, "path" | "name">,
   file: FileHandle,
 ): Promise<T> {
   try {

@@ -2,8 +2,8 @@
 import { isPage } from "../engine/second-thread.ts";
 
 /**
- * Under Node, keys of fewer bytes are proved on one thread: a second one takes 17 MB and 0.1 s to start, and gains less than that. A
- * page has workers for any key, because a proof would block it.
+ * Under Node, keys of fewer bytes are proved on one thread: a second one takes 17 MB, and its start takes longer than it saves. A page
+ * has workers for any key, because a proof would block it.
  */
 export const MIN_SHARED_KEY_BYTES = 1_500_000;
 

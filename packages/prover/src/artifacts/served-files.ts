@@ -11,8 +11,8 @@ export interface ServedFiles {
   readonly set: string;
   /** Bytes, by SHA-256. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** The SHA-256 of the compact form of a proving key, by the key's. */
-  readonly compactKeys: ReadonlyMap<string, string>;
+  /** The compact forms of proving keys, by the key's SHA-256. */
+  readonly compactKeys: ReadonlyMap<string, { readonly sha256: string; readonly size: number }>;
 }
 
 /**
@@ -44,7 +44,7 @@ function parse(json: unknown): ServedFiles | undefined {
   const set = fieldsOf(artifactSet)["name"];
   if (typeof set !== "string" || !/^[a-z0-9/-]{1,129}$/.test(set)) return undefined;
   const sizes = new Map<string, number>();
-  const compactKeys = new Map<string, string>();
+  const compactKeys = new Map<string, { readonly sha256: string; readonly size: number }>();
   for (const circuit of Object.values(fieldsOf(circuits))) {
     const files = fieldsOf(fieldsOf(circuit)["files"]);
     for (const file of Object.values(files)) {
@@ -52,7 +52,8 @@ function parse(json: unknown): ServedFiles | undefined {
       if (isHash(sha256) && Number.isSafeInteger(size) && (size as number) >= 0) sizes.set(sha256, size as number);
     }
     const [key, compact] = ["zkey", "czkey"].map((kind) => fieldsOf(files[kind])["sha256"]);
-    if (isHash(key) && isHash(compact) && sizes.has(compact)) compactKeys.set(key, compact);
+    const size = isHash(compact) ? sizes.get(compact) : undefined;
+    if (isHash(key) && isHash(compact) && size !== undefined) compactKeys.set(key, { sha256: compact, size });
   }
   return { set, sizes, compactKeys };
 }

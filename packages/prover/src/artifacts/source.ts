@@ -98,7 +98,7 @@ export function urlSource(baseUrl: string, options: HttpOptions): ArtifactSource
   const locate = ({ path }: ArtifactFile): string => new URL(path, base).href;
   return {
     locate,
-    read: (file) => readHttp({ file, url: locate(file), redirect: "follow", size: async () => undefined, ...options }),
+    read: (file) => readHttp({ file, url: locate(file), redirect: "follow", listed: async () => ({}), ...options }),
   };
 }
 
@@ -110,48 +110,47 @@ export function serviceSource(service: string, options: HttpOptions): ArtifactSo
   const { fetch: send = globalThis.fetch, signal } = options;
   let served: Promise<ServedFiles | undefined> | undefined;
   const locate = ({ sha256: hash }: { readonly sha256: string }): string => `${base}/artifacts/${hash}`;
-  const list = async (): Promise<ServedFiles | undefined> => {
+  const listed = async (file: ArtifactFile): Promise<ListedFile> => {
     served ??= readServedFiles(base, send, signal);
     const known = await served;
-    if (known === undefined) served = undefined;
-    return known;
-  };
-  const size = async (file: ArtifactFile): Promise<number | undefined> => {
-    const known = await list();
-    const found = known?.sizes.get(file.sha256);
-    if (known !== undefined && found === undefined)
+    if (known === undefined) {
+      // The next file asks again.
+      served = undefined;
+      return {};
+    }
+    const size = known.sizes.get(file.sha256);
+    if (size === undefined)
       throw missing(locate(file), `the service has the set ${known.set}, which lacks ${file.path}`);
-    if (found !== undefined && found > file.maxBytes) throw tooLarge(locate(file), file.maxBytes, found);
-    return found;
-  };
-  const compact = async (file: ArtifactFile): Promise<CompactFile | undefined> => {
-    const known = await list();
-    const hash = known?.compactKeys.get(file.sha256);
-    const bytes = known?.sizes.get(hash ?? "") ?? 0;
-    return hash === undefined || bytes > file.maxBytes
-      ? undefined
-      : { url: locate({ sha256: hash }), sha256: hash, size: bytes };
+    if (size > file.maxBytes) throw tooLarge(locate(file), file.maxBytes, size);
+    const compact = known.compactKeys.get(file.sha256);
+    return compact === undefined || compact.size > file.maxBytes
+      ? { size }
+      : { size, compact: { url: locate(compact), ...compact } };
   };
   return {
     locate,
-    read: (file, expand) =>
-      readHttp({ file, url: locate(file), redirect: "error", size, ...options, ...(expand && { compact, expand }) }),
+    read: (file, expand) => readHttp({ file, url: locate(file), redirect: "error", listed, expand, ...options }),
   };
+}
+
+/** What the server says of a file before it is downloaded. */
+interface ListedFile {
+  /** Bytes. */
+  readonly size?: number;
+  /** The compact form of a proving key. */
+  readonly compact?: CompactFile;
 }
 
 interface HttpRead extends HttpOptions {
   file: ArtifactFile;
   url: string;
   redirect: "follow" | "error";
-  /** Size of the file, bytes, if the server sends it. */
-  size: (file: ArtifactFile) => Promise<number | undefined>;
-  /** The compact form of a proving key, if the server has one. */
-  compact?: ((file: ArtifactFile) => Promise<CompactFile | undefined>) | undefined;
+  listed: (file: ArtifactFile) => Promise<ListedFile>;
   expand?: ExpandKey | undefined;
 }
 
 /** Reads a file from the cache or, if the cache has no file with the right hash, downloads and caches it. */
-async function readHttp({ file, size, compact, expand, ...options }: HttpRead): Promise<FoundFile> {
+async function readHttp({ file, listed, expand, ...options }: HttpRead): Promise<FoundFile> {
   const { onProgress } = options;
   const { circuit, kind, maxBytes } = file;
   const name = `${file.sha256}.${kind}`;
@@ -172,11 +171,11 @@ async function readHttp({ file, size, compact, expand, ...options }: HttpRead): 
   const keep = { cache, fetch, redirect, signal };
   const part = await cache.use((entries) => entries.readPart(name, maxBytes));
   const isBegun = part !== undefined && part.length > 0;
-  const smaller = isBegun ? undefined : await compact?.(file);
-  if (smaller !== undefined && expand !== undefined) {
+  const { size, compact } = await listed(file);
+  if (compact !== undefined && expand !== undefined && !isBegun) {
     // The lock's hash, not the service's: otherwise a service could fill the cache with parts of ever new files.
     const compactName = `${file.sha256}.czkey`;
-    const ofCompact = { ...keep, file: smaller, name: compactName, maxBytes, expand, accept, onBytes };
+    const ofCompact = { ...keep, file: compact, name: compactName, maxBytes, expand, accept, onBytes };
     const key = await downloadCompactKey(ofCompact);
     if (key !== undefined) {
       await cache.use((entries) => entries.write(name, key));
@@ -184,7 +183,7 @@ async function readHttp({ file, size, compact, expand, ...options }: HttpRead): 
     }
   }
   const { url } = options;
-  const asked = { ...keep, name, url, maxBytes, size: await size(file), part, accept, onBytes };
+  const asked = { ...keep, name, url, maxBytes, size, part, accept, onBytes };
   const { bytes, accepted } = await downloadPart(asked);
   if (accepted) await cache.use((entries) => entries.write(name, bytes));
   else await cache.use((entries) => entries.remove(name));

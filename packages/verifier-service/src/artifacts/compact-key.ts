@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { compactKeyHeader } from "@sotto/groth16";
+import { isCompactKeyOf } from "@sotto/groth16";
 
 /** A file, and its SHA-256 in hex. */
 interface FileOfHash {
@@ -19,8 +19,7 @@ export async function findCompactKey(
   const path = zkey.path.replace(/zkey$/, "czkey");
   try {
     const bytes = await readFile(path);
-    const { hash, compactSize } = compactKeyHeader(bytes);
-    if (Buffer.from(hash).toString("hex") !== zkey.sha256 || compactSize !== bytes.length) return undefined;
+    if (!isCompactKeyOf(bytes, zkey.sha256)) return undefined;
     return { path, sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length };
   } catch {
     return undefined;
