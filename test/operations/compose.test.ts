@@ -4,7 +4,6 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { parseDeployment, paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
-import { EXTENSIONS } from "@sotto/service";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { slow } from "@sotto/test-kit/slow";
@@ -12,11 +11,10 @@ import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
 import { artifacts, environment, openService, openWorld, type World } from "@sotto/test-world/service";
 import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
-import { settingsTable } from "@sotto/verifier-service";
 import { Ajv } from "ajv";
 import { expect } from "chai";
 import { Interface } from "ethers";
-import { COMPOSE_PATH, type ComposeService, composeText, readCompose } from "./support/deployment.ts";
+import { COMPOSE_PATH, type ComposeService, composeText, DEFAULTS, readCompose } from "./support/deployment.ts";
 import { commandsOf, ROOT, runAll } from "./support/page.ts";
 import { openPostgres } from "./support/postgres.ts";
 import { type RunningProxy, startProxy } from "./support/proxy.ts";
@@ -25,11 +23,6 @@ const compose = readCompose();
 const services = Object.entries(compose.services);
 const REPLICAS = ["service-a", "service-b"] as const;
 const BACKUP = join(ROOT, "packages", "service", "compose", "backup.sh");
-const settings = new Map(
-  [...settingsTable(EXTENSIONS).matchAll(/^\| `(SOTTO_[A-Z_]+)` \| (?:`(.*?)`)? \|/gm)].map(
-    ([, name, fallback = ""]) => [name!, fallback] as const,
-  ),
-);
 const seconds = (time: string | undefined): number => Number(/^(\d+)s$/.exec(String(time))?.[1]);
 
 describe("compose.yaml", () => {
@@ -105,7 +98,7 @@ describe("compose.yaml", () => {
         .replaceAll("SOTTO_USER", "");
       const named = [...set.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/(?<!SETTINGS)_FILE$/, ""));
       expect(named, path).to.not.deep.equal([]);
-      expect(named.filter((name) => !settings.has(name))).to.deep.equal([]);
+      expect(named.filter((name) => !DEFAULTS.has(name))).to.deep.equal([]);
     }
     for (const replica of REPLICAS) {
       expect(compose.services[replica]?.volumes).to.deep.equal(["./settings:/run/settings:ro"]);
@@ -119,9 +112,14 @@ describe("compose.yaml", () => {
   it("lets the replicas trust the proxy's address, and only that", () => {
     const networks = compose.services["proxy"]?.networks as Record<string, { ipv4_address: string }>;
     const address = networks["inside"]!.ipv4_address;
-    const [start, bits] = compose.networks.inside.ipam.config[0]!.subnet.split("/");
+    const { subnet, ip_range: others } = compose.networks.inside.ipam.config[0]!;
+    const [start = "", bits] = subnet.split("/");
     expect(bits).to.equal("24");
-    expect(address.startsWith(start!.replace(/0$/, ""))).to.equal(true);
+    const prefix = start.replace(/0$/, "");
+    expect(address.startsWith(prefix)).to.equal(true);
+    // Docker gives the proxy's address to no other container.
+    expect(others).to.equal(`${prefix}128/25`);
+    expect(Number(address.slice(prefix.length))).to.be.lessThan(128);
     for (const replica of REPLICAS)
       expect(compose.services[replica]?.environment?.["SOTTO_TRUST_PROXY"]).to.equal(address);
     expect(compose.networks.database.internal).to.equal(true);
@@ -138,8 +136,8 @@ describe("compose.yaml", () => {
     }
     for (const replica of REPLICAS) {
       const { stop_grace_period: grace, ulimits } = compose.services[replica]!;
-      expect(seconds(grace)).to.be.greaterThan(Number(settings.get("SOTTO_SHUTDOWN_MS")) / 1000);
-      expect(ulimits?.nofile).to.be.greaterThan(2 * Number(settings.get("SOTTO_MAX_HELD")));
+      expect(seconds(grace)).to.be.greaterThan(Number(DEFAULTS.get("SOTTO_SHUTDOWN_MS")) / 1000);
+      expect(ulimits?.nofile).to.be.greaterThan(2 * Number(DEFAULTS.get("SOTTO_MAX_HELD")));
     }
   });
 
@@ -258,7 +256,7 @@ describe("the processes of compose.yaml", function () {
     const settings = { SOTTO_RATE_LIMIT: "5", SOTTO_TRUST_PROXY: "127.0.0.1" };
     const service = closedAfterTest(await openService(settings));
     const address = new URL(service.origin).host;
-    const claims = [...Array(8).keys()].map((index) => ({ "x-forwarded-for": `203.0.113.${index}` }));
+    const claims = [...Array(12).keys()].map((index) => ({ "x-forwarded-for": `203.0.113.${index}` }));
     // The control: sent from the proxy's address, a claim counts.
     for (const headers of claims) expect((await fetch(`${service.url}/circuits`, { headers })).status).to.equal(200);
     const proxy = await startProxy([address, address]);

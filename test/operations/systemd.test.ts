@@ -1,9 +1,8 @@
 // packages/service/systemd/sotto.service: its form, and the installed program with its settings, without systemd.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDeployment } from "@sotto/protocol";
-import { EXTENSIONS } from "@sotto/service";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { post } from "@sotto/test-kit/http";
 import { slow } from "@sotto/test-kit/slow";
@@ -11,10 +10,9 @@ import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
 import { artifacts, environment, openWorld } from "@sotto/test-world/service";
 import { startProcess, stopProcess } from "@sotto/test-world/service-process";
-import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { readUnit, UNIT_PATH } from "./support/deployment.ts";
+import { DEFAULTS, readUnit, UNIT_PATH } from "./support/deployment.ts";
 import { commandsOf, isInstalled, ROOT, runAll } from "./support/page.ts";
 
 /** The exposure that systemd-analyze computes, of 10: what is left are the network, V8's compiler and /proc. */
@@ -46,20 +44,16 @@ describe("the unit of systemd", function () {
   });
 
   it("sets only existing settings, secrets only as credentials, and waits longer than a shutdown takes", () => {
-    const table = settingsTable(EXTENSIONS);
-    const settings = new Map(
-      [...table.matchAll(/^\| `(SOTTO_[A-Z_]+)` \| (?:`(.*?)`)? \|/gm)].map(([, name, value]) => [name!, value]),
-    );
     const names = Object.keys(variables).filter((name) => name !== "NODE_ENV");
     for (const name of names)
-      expect(settings.has(name) || settings.has(name.replace(/_FILE$/, "")), name).to.equal(true);
+      expect(DEFAULTS.has(name) || DEFAULTS.has(name.replace(/_FILE$/, "")), name).to.equal(true);
     const files = names
       .filter((name) => name.endsWith("_FILE") && name !== "SOTTO_SETTINGS_FILE")
       .map((name) => variables[name]);
     expect(files).to.have.members(credentials.map(([name]) => `%d/${name}`));
     for (const [name, path] of credentials) expect(path).to.equal(`/etc/sotto/secrets/${name}`);
-    expect(numberIn("TimeoutStopSec") * 1000).to.be.greaterThan(Number(settings.get("SOTTO_SHUTDOWN_MS")));
-    expect(numberIn("LimitNOFILE")).to.be.greaterThan(2 * Number(settings.get("SOTTO_MAX_HELD")));
+    expect(numberIn("TimeoutStopSec") * 1000).to.be.greaterThan(Number(DEFAULTS.get("SOTTO_SHUTDOWN_MS")));
+    expect(numberIn("LimitNOFILE")).to.be.greaterThan(2 * Number(DEFAULTS.get("SOTTO_MAX_HELD")));
   });
 
   it("runs the program that the page installs, which settles a payment, and refuses development keys in production", async () => {
@@ -87,7 +81,7 @@ describe("the unit of systemd", function () {
     const contents: Record<string, string> = {
       "rpc-urls": world.node.url,
       "relayer-key": SOTTO_RELAYER_KEY!,
-      "token-key": execFileSync("cat", [tokenKey.trim()], { encoding: "utf8" }),
+      "token-key": readFileSync(tokenKey.trim(), "utf8"),
       store: SOTTO_STORE!,
     };
     for (const [name] of credentials) {

@@ -1,6 +1,8 @@
 // The files that run the service in production: compose.yaml and what it mounts, and the unit of systemd.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXTENSIONS } from "@sotto/service";
+import { settingsTable } from "@sotto/verifier-service";
 import { parse } from "yaml";
 import { ROOT } from "./page.ts";
 
@@ -31,12 +33,21 @@ export interface ComposeService {
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly networks: {
-    readonly inside: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } };
+    readonly inside: {
+      readonly ipam: { readonly config: readonly { readonly subnet: string; readonly ip_range: string }[] };
+    };
     readonly database: { readonly internal: boolean };
   };
   readonly configs: Readonly<Record<string, { readonly file: string }>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
+
+/** The default of each setting by name; empty if it has none. */
+export const DEFAULTS: ReadonlyMap<string, string> = new Map(
+  [...settingsTable(EXTENSIONS).matchAll(/^\| `(SOTTO_[A-Z_]+)` \| (?:`(.*?)`)? \|/gm)].map(
+    ([, name, fallback = ""]) => [name!, fallback] as const,
+  ),
+);
 
 export const COMPOSE_PATH = join(ROOT, "compose.yaml");
 export const composeText = (): string => readFileSync(COMPOSE_PATH, "utf8");

@@ -1,4 +1,4 @@
-// The commands of the pages for operators: the blocks `console` of a document, by the heading or the bold word before them.
+// The commands of the pages for operators: the blocks `console` of a document, by the heading before them.
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 // HAProxy with the configuration of compose.yaml, where it is installed. Elsewhere requests go to the replicas in turn.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { request as plain } from "node:http";
+import { readFileSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request as plain } from "node:http";
 import { request as secure } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -40,7 +40,7 @@ export async function startProxy(replicas: readonly [string, string]): Promise<R
   execFileSync("openssl", ["req", "-x509", ...curve, ...subject, "-keyout", key!, "-out", certificate!], {
     stdio: "ignore",
   });
-  execFileSync("sh", ["-c", 'cat "$0" "$1" > "$2"', certificate!, key!, both!]);
+  writeFileSync(both!, [certificate!, key!].map((path) => readFileSync(path, "utf8")).join(""));
   const port = await freePort("127.0.0.1");
   const [REPLICA_A, REPLICA_B] = replicas;
   const child = spawn(PROGRAM, ["-db", "-f", CONFIGURATION], {
@@ -90,7 +90,7 @@ async function send(
   });
   const answered = once(sent, "response");
   sent.end(body === undefined ? undefined : JSON.stringify(body));
-  const [answer] = (await answered) as [import("node:http").IncomingMessage];
+  const [answer] = (await answered) as [IncomingMessage];
   const received = await text(answer);
   const isJson = String(answer.headers["content-type"]).startsWith("application/json");
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: isJson ? JSON.parse(received) : {} };

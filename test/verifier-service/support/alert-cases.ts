@@ -88,7 +88,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   SottoNoLeader: { fires: leader(0, 0), quiet: leader(1, 0), labels: {} },
   SottoSeveralLeaders: { fires: leader(1, 1), quiet: leader(0, 1), labels: {}, value: "2" },
   // The age of a payment that waits grows.
-  SottoPaymentsWait: one(waits, steady(240), steady(120), { state: "queued" }, "240"),
+  SottoPaymentsWait: one(waits, steady(120), steady(80), { state: "queued" }, "120"),
   SottoPaymentsFail: {
     fires: { 'sotto_relayer_failed_total{instance="a",kind="payment",reason="EXPIRED"}': growing(1) },
     // Any payer can spend a note elsewhere.

@@ -45,10 +45,10 @@ export const tracesExtension: ServiceExtension<typeof SETTINGS> = {
       ? ["SOTTO_TRACES_HEADERS has no effect unless SOTTO_TRACES_URL is set"]
       : [],
   async open({ settings, log, metrics, clock }) {
-    const { tracesUrl: url, tracesHeaders = {}, tracesPerMinute: perMinute = 600 } = settings;
+    const { tracesUrl: url, tracesHeaders = {}, tracesPerMinute } = settings;
     if (url === undefined) return {};
     // Loaded only if it is used: it has more modules than the rest of the service.
     const { openTraces } = await import("./otlp.ts");
-    return openTraces({ url, headers: tracesHeaders, perMinute, log, metrics, clock });
+    return openTraces({ url, headers: tracesHeaders, perMinute: tracesPerMinute!, log, metrics, clock });
   },
 };
