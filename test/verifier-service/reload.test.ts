@@ -100,10 +100,9 @@ describe("SIGHUP", function () {
     const success = () => metric("sotto_config_reload_success");
     const since = await metric("sotto_config_reload_success_timestamp_seconds");
     expect(await success()).to.equal(1);
-    const other = closedAfterTest(
-      await FaultyNode.start(world.node.url).then((node) => ({ node, close: () => node.stop() })),
-    );
-    other.node.mode = "isOnAnotherChain";
+    const other = await FaultyNode.start(world.node.url);
+    closedAfterTest({ close: () => other.stop() });
+    other.mode = "isOnAnotherChain";
     const secret = "http://127.0.0.1:1/v3/canary0key0of0the0node";
     const open = join(folder, "open");
     chmodSync(await addKey(open), 0o644);
@@ -114,7 +113,7 @@ describe("SIGHUP", function () {
       ["INVALID_CONFIG", { SOTTO_NO_SETTING: "1" }],
       ["INVALID_CONFIG", { SOTTO_RPC_URLS: "canary" }],
       ["INVALID_RELAYER_OPTION", { SOTTO_GAS_BUDGET: "0" }],
-      ["WRONG_CHAIN", { SOTTO_RPC_URLS: `${world.node.url},${other.node.url}` }],
+      ["WRONG_CHAIN", { SOTTO_RPC_URLS: `${world.node.url},${other.url}` }],
       ["NODE_UNREACHABLE", { SOTTO_RPC_URLS: secret }],
       ["TOKEN_KEY_INVALID", { SOTTO_TOKEN_KEYS: open }],
     ];
@@ -136,16 +135,15 @@ describe("SIGHUP", function () {
   });
 
   it("keeps requests and held settlements, whose payments settle through the new nodes", async () => {
-    const node = closedAfterTest(
-      await FaultyNode.start(world.node.url).then((faulty) => ({ faulty, close: () => faulty.stop() })),
-    );
-    await reload({ SOTTO_RPC_URLS: node.faulty.url });
+    const node = await FaultyNode.start(world.node.url);
+    closedAfterTest({ close: () => node.stop() });
+    await reload({ SOTTO_RPC_URLS: node.url });
     await world.provider.send("evm_setAutomine", [false]);
     try {
       const { settle } = await pay();
       const held = settle();
       await eventually(async () => (await metric("sotto_settle_held")) === 1);
-      node.faulty.mode = "breaksOff";
+      node.mode = "breaksOff";
       const { changed } = await reload({ SOTTO_RATE_LIMIT: "99999" });
       expect(changed).to.have.members(["SOTTO_RPC_URLS", "SOTTO_RATE_LIMIT"]);
       for (let i = 0; i < 5; i++) service.child.kill("SIGHUP");
@@ -189,8 +187,12 @@ describe("SIGHUP", function () {
     expect(hidden["settings"]).to.deep.equal(["SOTTO_MAX_HELD"]);
     expect(await metric("sotto_settle_held_max")).to.equal(9);
   });
+});
 
-  it("is no part of a service that another program embeds: it calls reload", async () => {
+describe("a reload of an embedded service", function () {
+  slow(this, "a chain and a service");
+
+  it("is refused and logged if the program that embeds it cannot read the settings", async () => {
     const embedded = closedAfterTest(await openService());
     expect(
       await embedded.reload(() => {

@@ -39,7 +39,7 @@ export class Chain implements ChainSource {
   }
 
   /**
-   * Uses these nodes from the next request on, in order of preference; requests that run end with the node that they have.
+   * Uses these nodes from the next request on, in order of preference; running requests end with the nodes that they began with.
    * @param timeoutMs timeout of one request, ms
    * @throws ChainError INVALID_OPTION; then nothing has changed
    */

@@ -88,7 +88,7 @@ const noFaults = () => Object.fromEntries(NODE_FAULTS.map((code) => [code, 0])) 
 export class Failover {
   readonly chainId: bigint;
   readonly #limits: { timeoutMs: number; readonly maxResponseBytes: number; readonly clock: () => number };
-  #members: readonly Member[];
+  #members: readonly Member[] = [];
   readonly #clock: () => number;
   readonly #log: ChainLog | undefined;
   readonly #retries: number;
@@ -106,7 +106,6 @@ export class Failover {
     } = options;
     this.chainId = chainId;
     this.#limits = { timeoutMs, maxResponseBytes, clock };
-    this.#members = [];
     this.#members = this.#membersOf(urls);
     this.#clock = clock;
     this.#log = log;
@@ -119,8 +118,8 @@ export class Failover {
   }
 
   /**
-   * Uses these nodes from the next request on; requests that run end with the node that they have. What is known of a node that
-   * stays is kept.
+   * Uses these nodes from the next request on; running requests end with the nodes that they began with. A node that stays keeps
+   * its faults and its pause.
    * @throws ChainError INVALID_OPTION; then nothing has changed
    */
   replace(urls: readonly string[], timeoutMs: number): void {

@@ -29,7 +29,7 @@ export interface ProblemRecord {
   /** Code of the error. */
   readonly code: string;
   readonly message: string;
-  /** When the first of the syncs failed since which none has succeeded, ms. */
+  /** When the first sync after the last successful one failed, ms. */
   readonly since: number;
 }
 

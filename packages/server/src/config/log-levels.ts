@@ -12,7 +12,7 @@ export interface LogLevels {
   readonly parts: Readonly<Record<string, LogLevel>>;
 }
 
-/** The parts of the programs are fewer. */
+/** More than any program has. */
 const MAX_PARTS = 32;
 const PART = /^([a-z][a-z-]{0,31})=([a-z]+)$/;
 

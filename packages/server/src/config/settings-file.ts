@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { assertNoProblems, type Environment } from "./read.ts";
 
-/** Names the file. */
+/** The variable that names the file. */
 export const SETTINGS_FILE = "SOTTO_SETTINGS_FILE";
 
 /** All settings with all keys need less than a tenth. */
 const MAX_FILE_BYTES = 256 * 1024;
-/** Wrong lines that an error names: each line of another file is wrong. */
+/** Wrong lines that an error names. If the path leads to another kind of file, every line is wrong. */
 const MAX_SHOWN = 10;
 const LINE = /^([A-Z][A-Z0-9_]{0,63})=(.*)$/;
 

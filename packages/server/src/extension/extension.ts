@@ -81,7 +81,7 @@ export interface ServiceExtension<S extends SettingTable = SettingTable> {
   open(core: ServiceCore<S>): Promise<OpenExtension<S>> | OpenExtension<S>;
 }
 
-/** What an open extension may take from settings that were read again. */
+/** Settings that were read again, and the chain's nodes, for an extension that is open. */
 export interface ReloadedSettings<S extends SettingTable = SettingTable> {
   /** Those that are not live have the values of the start. */
   readonly settings: SettingValues<S>;

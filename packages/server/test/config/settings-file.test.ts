@@ -27,11 +27,11 @@ describe("the settings file", () => {
       "# limits",
       "SOTTO_RATE_LIMIT=60",
       "",
-      ' SOTTO_RPC_URLS = "x" ',
+      ' SOTTO_RPC_URLS="x" ',
       "SOTTO_STORE='a=b'\r",
       'SOTTO_ORIGINS=[{"name":"a"}]',
     ];
-    expect(read(text.join("\n").replace(" = ", "="))).to.deep.equal({
+    expect(read(text.join("\n"))).to.deep.equal({
       SOTTO_SETTINGS_FILE: path,
       SOTTO_RATE_LIMIT: "60",
       SOTTO_RPC_URLS: "x",

@@ -228,7 +228,9 @@ describe("levels of parts", () => {
   it("are refused if a level, a name or the form is wrong", () => {
     expect(parseLogLevels("debug")).to.deep.equal({ base: "debug", parts: {} });
     expect(parseLogLevels("relayer=debug, warn")).to.deep.equal({ base: "warn", parts: { relayer: "debug" } });
-    const many = Array.from({ length: 33 }, (_, index) => `a${"b".repeat(index)}=info`).join(",");
+    const parts = (count: number) =>
+      Array.from({ length: count }, (_, index) => `a${"b".repeat(index % 8)}${"c".repeat(index / 8)}=info`).join(",");
+    expect(Object.keys(parseLogLevels(parts(32))!.parts)).to.have.length(32);
     for (const text of [
       "",
       "loud",
@@ -239,7 +241,8 @@ describe("levels of parts", () => {
       "=info",
       "a=info,",
       "info;b=warn",
-      many,
+      parts(33),
+      `a${"b".repeat(32)}=info`,
     ])
       expect(parseLogLevels(text), text).to.equal(undefined);
     const levels = parseLogLevels("info,relayers=debug")!;

@@ -51,7 +51,8 @@ describe("a program", function () {
     child.stdin!.write("go\n");
     await until("reload");
     child.kill("SIGHUP");
-    const ended = new Promise((resolve) => child.once("exit", resolve));
+    // Unlike exit, close comes after the last output.
+    const ended = new Promise((resolve) => child.once("close", resolve));
     while (said.filter((word) => word === "reload").length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     child.kill("SIGTERM");
     expect(await ended).to.equal(0);
