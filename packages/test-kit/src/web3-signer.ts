@@ -20,6 +20,7 @@ type Content = TransactionLike<string> & {
   readonly chainId: bigint;
 };
 
+const MOVED = "/moved";
 const OTHER_ACCOUNT = `0x${"99".repeat(20)}`;
 
 /** What a hostile signer signs instead of what it was asked to sign. */
@@ -55,8 +56,8 @@ export const FAULTS = {
   isNoSigner: (response) => void response.end("<html>hello</html>"),
   isABadGateway: (response) => void response.writeHead(502).end('{"error":"bad gateway"}'),
   isUnauthorized: (response) => void response.writeHead(401).end(),
-  // Whoever follows it would reach the signer.
-  redirects: (response) => void response.writeHead(307, { location: "/" }).end(),
+  // A client that follows it reaches the signer, because MOVED has no faults.
+  redirects: (response) => void response.writeHead(307, { location: MOVED }).end(),
   switchesProtocols: (response) => void response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end(),
   mixesUpIds: (response) => void response.end('{"jsonrpc":"2.0","id":-1,"result":"0x"}'),
 } as const satisfies Record<string, (response: ServerResponse) => void>;
@@ -98,7 +99,7 @@ export class Web3Signer {
         body += chunk;
       });
       request.on("end", () => {
-        if (this.fault !== undefined) FAULTS[this.fault](response);
+        if (this.fault !== undefined && request.url !== MOVED) FAULTS[this.fault](response);
         else if (this.authorization !== undefined && request.headers.authorization !== this.authorization)
           response.writeHead(401).end();
         else if (request.method !== "POST" || request.headers["content-type"] !== "application/json")

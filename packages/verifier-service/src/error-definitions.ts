@@ -136,9 +136,7 @@ export const SERVICE_ERRORS = {
     cause: "The operator has not sent ETH to the relayer's account for some time.",
     http: 503,
   },
-  SIGNER_UNAVAILABLE: SIGNER_ERRORS.SIGNER_UNAVAILABLE,
-  SIGNER_REFUSED: SIGNER_ERRORS.SIGNER_REFUSED,
-  SIGNER_MISMATCH: SIGNER_ERRORS.SIGNER_MISMATCH,
+  ...SIGNER_ERRORS,
   GAS_BUDGET_EXHAUSTED: {
     means: "The relayer's daily gas budget is exhausted.",
     cause: "More operations arrived today than planned, or gas is expensive.",

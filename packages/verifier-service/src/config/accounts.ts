@@ -1,3 +1,4 @@
+import { createSecureContext } from "node:tls";
 import { isPublicAccount } from "@sotto/protocol";
 import type { Setting } from "@sotto/server";
 import { computeAddress } from "ethers";
@@ -39,6 +40,14 @@ function certificateProblems({ signerUrl, signerCa, signerCertificate, signerCer
   const hasFiles = [signerCa, signerCertificate, signerCertificateKey].some((file) => file !== undefined);
   if (hasFiles && signerUrl?.startsWith("https:") === false)
     problems.push("SOTTO_SIGNER_URL must be an https URL if there are certificates for it");
+  try {
+    // Node otherwise finds out only when it connects that the key is not the certificate's.
+    createSecureContext({ ca: signerCa, cert: signerCertificate, key: signerCertificateKey });
+  } catch {
+    problems.push(
+      "SOTTO_SIGNER_CA_FILE, SOTTO_SIGNER_CERTIFICATE_FILE and SOTTO_SIGNER_KEY_FILE must be certificates and the second one's key, as PEM",
+    );
+  }
   return problems;
 }
 

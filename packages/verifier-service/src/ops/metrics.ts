@@ -57,25 +57,6 @@ const GAUGES: Readonly<Record<RelayerGauge, string>> = {
   relayer_queued_notes: "notes that are not in the tree yet, so not spendable",
 };
 
-/** The gauges of accounts, which only the leader shows. */
-const ACCOUNT_GAUGES = {
-  balance: {
-    name: "relayer_balance_wei",
-    help: "balance of each account of the relayer, wei, read every 30 s",
-    labelNames: ["account"],
-  },
-  open: {
-    name: "relayer_account_open",
-    help: "transactions that are not final, by account and its role: active, draining (sends nothing new) or former (no longer configured)",
-    labelNames: ["account", "role"],
-  },
-  fault: {
-    name: "relayer_account_fault",
-    help: "1 for each account whose signer does not work, with the code",
-    labelNames: ["account", "code"],
-  },
-} as const;
-
 /** Bounds of the time to settle: a block, some blocks, and the deadlines of payments. */
 const SETTLE_SECONDS = [1, 2.5, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600];
 
@@ -115,11 +96,24 @@ export function createMetrics(): ServiceMetrics {
   const gauges = Object.fromEntries(
     Object.entries(GAUGES).map(([name, help]) => [name, new Gauge({ name: `sotto_${name}`, help, registers })]),
   ) as Record<RelayerGauge, Gauge>;
-  const accountGauge = ({ name, help, labelNames }: (typeof ACCOUNT_GAUGES)[keyof typeof ACCOUNT_GAUGES]) =>
-    new Gauge<string>({ name: `sotto_${name}`, help, labelNames: [...labelNames], registers });
-  const balances = accountGauge(ACCOUNT_GAUGES.balance);
-  const opens = accountGauge(ACCOUNT_GAUGES.open);
-  const faults = accountGauge(ACCOUNT_GAUGES.fault);
+  const balances = new Gauge({
+    name: "sotto_relayer_balance_wei",
+    help: "balance of each account of the relayer, wei, read every 30 s",
+    labelNames: ["account"],
+    registers,
+  });
+  const opens = new Gauge({
+    name: "sotto_relayer_account_open",
+    help: "transactions that are not final, by account and its role: active, draining (sends nothing new) or former (no longer configured)",
+    labelNames: ["account", "role"],
+    registers,
+  });
+  const faults = new Gauge({
+    name: "sotto_relayer_account_fault",
+    help: "1 for each account whose signer does not work, with the code",
+    labelNames: ["account", "code"],
+    registers,
+  });
   const forgetAccounts = () => {
     for (const gauge of [balances, opens, faults]) gauge.reset();
   };

@@ -2,7 +2,6 @@ import type { Chain, Head } from "@sotto/chain";
 import type { SignerErrorCode } from "../signer/index.ts";
 import type { OutboxTransaction, TransactionKind } from "../store/index.ts";
 import type { Account } from "./account.ts";
-
 import type { AccountState, RelayerConfig } from "./types.ts";
 
 /** Why no account can send a transaction now. BUSY: those that can sign have as many transactions under way as they may. */
@@ -27,8 +26,9 @@ export interface Room {
   /** Half of all are reserved for payments. */
   readonly roomForOthers: number;
   /**
-   * With payments that do not fill a transaction: no more than one account may have. Several accounts would otherwise send more
-   * transactions with fewer payments in each, which costs gas. Transactions that have waited for long do not count.
+   * With payments that do not fill a transaction: all accounts together may have as many transactions of payments as one may.
+   * Several accounts would otherwise send more of them with fewer payments in each, which costs gas. Transactions that have
+   * waited for `stuckAfter` do not count, nor do deposits and withdrawals, which must not delay payments.
    */
   readonly roomForFew: number;
 }
@@ -48,15 +48,10 @@ export class Accounts {
     this.#options = options;
   }
 
-  /** The account that responses name. */
-  get first(): Account {
-    return this.all.find(({ isDraining }) => !isDraining) ?? this.all[0]!;
-  }
-
   /** The account that calls are simulated from: the one with the most ETH, because some nodes refuse those of an account without. */
   get caller(): Account {
     const balanceOf = ({ address }: Account) => this.#shown.get(address) ?? 0n;
-    return this.all.reduce((most, account) => (balanceOf(account) > balanceOf(most) ? account : most), this.first);
+    return this.all.reduce((most, account) => (balanceOf(account) > balanceOf(most) ? account : most));
   }
 
   /** The configured account with this address; undefined if there is none (any more). */
@@ -83,7 +78,7 @@ export class Accounts {
     const counted = open.filter((transaction) => usable.some(({ address }) => isUnderWay(transaction, address)));
     const others = counted.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
     const room = usable.reduce((sum, { address }) => sum + Math.max(0, maxInFlight - underWay(open, address)), 0);
-    const moving = counted.filter(({ createdAt }) => now - createdAt < stuckAfter).length;
+    const moving = counted.filter(({ kind, createdAt }) => kind === "settle" && now - createdAt < stuckAfter).length;
     return {
       room,
       roomForOthers: Math.min(room, Math.ceil(most / 2) - others),

@@ -45,7 +45,7 @@ export class DepositResolver {
     };
     const resolved: Resolved[] = asked.flatMap((entry) => {
       const receipt = ours(entry);
-      return receipt && isConfirmed(receipt, round) ? [[entry.operation, settled(entry.operation, receipt)]] : [];
+      return receipt && isConfirmed(receipt, round) ? [[entry.operation, this.#settled(entry.operation, receipt)]] : [];
     });
     const others = asked.filter((entry) => ours(entry) === undefined);
     const used = await areUsed(
@@ -70,7 +70,7 @@ export class DepositResolver {
         return outcome ? [[operation, outcome]] : [];
       }
       if (use === undefined || !isConfirmed(use, round)) return [];
-      if (this.#isDepositedIn(operation, use)) return [[operation, settled(operation, use)]];
+      if (this.#isDepositedIn(operation, use)) return [[operation, this.#settled(operation, use)]];
       return [[operation, SPENT]];
     });
   }
@@ -84,11 +84,12 @@ export class DepositResolver {
     }
     return (call as DepositCall).ownerTags.every((tag) => tags.has(tag));
   }
+
+  #settled({ txHash }: Operation, { transactionHash, blockNumber, from }: Receipt): FinalOutcome {
+    // Another transaction of the relayer may have settled it: one that was given up.
+    const ours = transactionHash === txHash || this.#context.accounts.find(from) !== undefined;
+    return { state: "settled", txHash: transactionHash, blockNumber, ours, gasPaidBy: from };
+  }
 }
 
 const isConfirmed = ({ blockNumber }: Receipt, { confirmedNumber }: Round): boolean => blockNumber <= confirmedNumber;
-
-function settled({ txHash }: Operation, { transactionHash, blockNumber, from }: Receipt): FinalOutcome {
-  const ours = transactionHash === txHash;
-  return { state: "settled", txHash: transactionHash, blockNumber, ours, gasPaidBy: ours ? undefined : from };
-}

@@ -52,9 +52,9 @@ export class Sender {
     const { accounts, market, store } = this.#context;
     const fees = await market.current(round.head);
     if (fees === undefined) return "FEES_TOO_HIGH";
+    const cost = plan.gasLimit * fees.maxFee;
     const failed = new Set<Account>();
     for (;;) {
-      const cost = plan.gasLimit * fees.maxFee;
       const account = await accounts.choose(plan.kind, cost, await store.outbox.open(), round, failed);
       if (typeof account === "string") return account;
       const result = await this.#sendFrom(account, plan, fees, round);
@@ -69,11 +69,13 @@ export class Sender {
     const { address: sender } = account;
     const day = dayOf(clock());
     const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
+    const total = (await store.gasToday()) + plan.gasLimit * fees.maxFee;
+    // Checked before signing, because a remote signer would sign in vain. The fee for data is known only afterwards.
+    if (total > budget) return "GAS_BUDGET_EXHAUSTED";
     const nonce = await this.nextNonce(account, round);
     const attempt = await this.#sign(account, plan, nonce, fees);
     if (typeof attempt === "string") return attempt;
-    const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
-    if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
+    if (total + attempt.dataFee > budget) return "GAS_BUDGET_EXHAUSTED";
     const { operationIds, traced = [], ...rest } = plan;
     const id = randomUUID();
     const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
@@ -148,10 +150,13 @@ export class Sender {
     return { kind: "cancel", to: address, data: "0x", gasLimit, operationIds: [] };
   }
 
-  /** The lowest nonce, starting at the account's count, that no live transaction in the store uses. */
-  async nextNonce({ address }: Account, round: Round): Promise<number> {
+  /**
+   * The lowest nonce, starting at the account's count, that no live transaction in the store uses.
+   * @param count the account's count, if it was read in this round
+   */
+  async nextNonce({ address }: Account, round: Round, count?: number): Promise<number> {
     const { chain, store } = this.#context;
-    let nonce = await atHead(chain, round, (node) => node.transactionCount(address));
+    let nonce = count ?? (await atHead(chain, round, (node) => node.transactionCount(address)));
     const used = await store.outbox.nonces(address, nonce);
     while (used.has(nonce)) nonce += 1;
     return nonce;

@@ -7,7 +7,7 @@ import type { Sender } from "./sender.ts";
 /** A transaction that its account cannot replace is given up after this many times `stuckAfter`. */
 const GIVEN_UP_AFTER = 2;
 
-/** Tracks the relayer's transactions until each is final or another transaction has used its nonce. */
+/** Tracks the relayer's transactions until each is final or dropped. */
 export class Tracker {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
@@ -38,7 +38,7 @@ export class Tracker {
       else await this.#waiting(transaction, carried, round, isLost, followsAppend(transaction, open));
     }
     await this.#adoptOrphans(open, operations, round);
-    await this.#fillGaps(open, round);
+    await this.#fillGaps(open, counts, round);
   }
 
   /** How many transactions of each sender are mined, as of the newest block. */
@@ -129,7 +129,7 @@ export class Tracker {
       const cancel =
         transaction.kind === "cancel" || (!followsAppend && (await this.#isPointless(transaction, carried, round)));
       if (await this.#sender.replace(transaction, round, cancel)) return;
-      if (this.#isHopeless(transaction)) {
+      if (this.#isGivenUp(transaction)) {
         log.warn({ sender, nonce, hash: newest.hash }, "given up, because its account cannot replace it");
         await store.asRelayer(round.lease, ({ outbox }) => outbox.dropped(id));
         return;
@@ -163,7 +163,7 @@ export class Tracker {
    * Whether it has waited for long, and its account cannot replace it: the account was removed, or its signer fails. Its
    * operations are then sent by another account. If it is mined after all, the contract still executes each of them once.
    */
-  #isHopeless({ sender, attempts }: OutboxTransaction): boolean {
+  #isGivenUp({ sender, attempts }: OutboxTransaction): boolean {
     const { accounts, clock, config } = this.#context;
     const account = accounts.find(sender);
     const cannotSign = account === undefined || account.fault !== undefined;
@@ -191,11 +191,15 @@ export class Tracker {
   }
 
   /** Fills, for each account, a nonce below those of waiting transactions, which would otherwise wait forever. */
-  async #fillGaps(open: readonly OutboxTransaction[], round: Round): Promise<void> {
+  async #fillGaps(
+    open: readonly OutboxTransaction[],
+    counts: ReadonlyMap<string, number>,
+    round: Round,
+  ): Promise<void> {
     for (const account of this.#context.accounts.all) {
       const own = open.filter(({ sender, state }) => sender === account.address && state === "sent");
       if (own.length === 0 || account.isPaused) continue;
-      const next = await this.#sender.nextNonce(account, round);
+      const next = await this.#sender.nextNonce(account, round, counts.get(account.address));
       if (next < Math.max(...own.map(({ nonce }) => nonce))) await this.#sender.fill(account, round);
     }
   }

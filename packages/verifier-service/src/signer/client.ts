@@ -4,7 +4,7 @@ import { SignerConnection, type SignerEndpoint } from "./post.ts";
 
 /** How long the signer's list of accounts is used again, ms: readiness checks and admission ask for it often. */
 const ACCOUNTS_MS = 2_000;
-/** How long it is used while the next one is on its way, ms: a signer that hangs must not delay requests that need it not. */
+/** How long it is used while the next one is on its way, ms: a signer that hangs must not delay requests that do not need it. */
 const MAX_AGE_MS = 30_000;
 
 interface Accounts {
@@ -56,8 +56,8 @@ export class SignerClient {
   }
 
   /**
-   * The addresses, lower case, that the signer has keys of. It is asked at most every two seconds, and only the first call waits
-   * for it.
+   * The addresses, lower case, that the signer has keys of. It is asked at most every two seconds. A call waits for its response
+   * only if the last one is 30 s old, or there is none.
    * @throws SignerError SIGNER_UNAVAILABLE, SIGNER_REFUSED
    */
   accounts(): Promise<ReadonlySet<string>> {
@@ -71,9 +71,7 @@ export class SignerClient {
       value.then(ended, ended);
       this.#asking = value;
     }
-    return this.#accounts !== undefined && age < MAX_AGE_MS
-      ? this.#accounts.value
-      : (this.#asking ?? this.#askAccounts());
+    return this.#accounts !== undefined && age < MAX_AGE_MS ? this.#accounts.value : this.#asking!;
   }
 
   /** Closes its connections. */

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { SignerError } from "./errors.ts";
 
 /** Maximum size of a response. Nodes accept transactions of at most 128 KiB, which are twice as long in hex. */
-export const MAX_RESPONSE_BYTES = 512 * 1024;
+const MAX_RESPONSE_BYTES = 512 * 1024;
 
 /** A remote signer's address, and how to connect to it. */
 export interface SignerEndpoint {
@@ -11,7 +11,7 @@ export interface SignerEndpoint {
   readonly url: string;
   /** Timeout of one request, ms. */
   readonly timeoutMs: number;
-  /** PEM of the certificates that the signer's one is checked with. Default: the system's. */
+  /** PEM of the certificates that the signer's certificate is checked with. Default: the system's. */
   readonly ca?: string | undefined;
   /** PEM of the certificate, with its chain, that the service shows to the signer. */
   readonly certificate?: string | undefined;

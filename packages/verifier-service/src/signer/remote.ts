@@ -1,5 +1,4 @@
 import { Transaction, toQuantity } from "ethers";
-
 import type { SignerClient } from "./client.ts";
 import { SignerError } from "./errors.ts";
 import type { TransactionSigner, UnsignedTransaction } from "./types.ts";
@@ -57,8 +56,8 @@ function requestOf(transaction: UnsignedTransaction, from: string): Readonly<Rec
   };
 }
 
-/** @returns the names of what a signer's result has otherwise than asked for; empty if it is right */
-export function checkSigned(raw: unknown, asked: UnsignedTransaction, sender: string): string[] {
+/** @returns the names of the fields in which a signer's result differs from what was asked for; empty if it is right */
+function checkSigned(raw: unknown, asked: UnsignedTransaction, sender: string): string[] {
   if (typeof raw !== "string" || !/^0x(?:[0-9a-f]{2})+$/i.test(raw)) return ["kind of result"];
   let signed: Transaction;
   try {

@@ -96,8 +96,8 @@ export function outboxWrites(db: Db, clock: () => number) {
     for (let i = 0; i < times; i += 1) await chargeUses(db, quotas, clock());
   };
   /**
-   * Records a signed version. Where fees are constant, a transaction that was dropped may be signed again with the same content, and
-   * so with the same hash; the signed version then belongs to the new transaction.
+   * Records a signed version. If the fees are unchanged, a dropped transaction may be signed again with the same content and
+   * thus the same hash. The signed version then belongs to the new transaction.
    */
   const insertAttempt = ({ hash, raw, maxFee, maxPriority, dataFee = 0n }: NewAttempt, transaction_id: string) => {
     const values = {
@@ -205,7 +205,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await change(id, { state: "final" });
     },
 
-    /** Drops it, because another transaction used its nonce, and queues its operations again. */
+    /** Drops it, because another transaction used its nonce or its account cannot replace it, and queues its operations again. */
     async dropped(id: string): Promise<void> {
       await setCost(id, 0n);
       await change(id, { state: "dropped", block_number: null, block_hash: null, status: null });

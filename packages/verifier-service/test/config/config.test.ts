@@ -160,6 +160,10 @@ describe("configuration", () => {
         [{ SOTTO_SIGNER_URL: URL.replace("https", "ws") }, "SOTTO_SIGNER_URL must be an http or https URL"],
         [{ SOTTO_SIGNER_URL: URL.replace("https", "http"), ...files }, "SOTTO_SIGNER_URL must be an https URL"],
         [{ ...files, SOTTO_SIGNER_KEY_FILE: "" }, "need each other"],
+        [
+          { ...files, SOTTO_SIGNER_KEY_FILE: fixture("signer-key.pem") },
+          "must be certificates and the second one's key",
+        ],
         [{ ...files, SOTTO_SIGNER_CA_FILE: "/nowhere" }, "SOTTO_SIGNER_CA_FILE names a file that cannot be read"],
         [{ ...files, SOTTO_SIGNER_CA_FILE: fixture("../remote.test.ts") }, "SOTTO_SIGNER_CA_FILE must name a PEM file"],
         [{ SOTTO_SIGNER_TIMEOUT_MS: "99" }, "SOTTO_SIGNER_TIMEOUT_MS must be an integer"],

@@ -71,6 +71,14 @@ describe("the choice of the relayer's account", () => {
     expect(fakes.map(({ checks }) => checks)).to.deep.equal([2, 1, 1]);
   });
 
+  it("keeps room for payments that do not fill a transaction while deposits and withdrawals are under way", () => {
+    const others = fakes.flatMap(({ address }) => [open(address, "deposit"), open(address, "withdraw")]);
+    expect(accounts.room(others)).to.deep.equal({ room: 6, roomForOthers: 0, roomForFew: 4 });
+    const settles = fakes.map(({ address }) => open(address, "settle"));
+    expect(accounts.room([...others, ...settles])).to.deep.equal({ room: 3, roomForOthers: 0, roomForFew: 1 });
+    expect(accounts.room(fakes.map(({ address }) => open(address, "settle", STUCK_AFTER))).roomForFew).to.equal(4);
+  });
+
   it("lets only one whose signer works take over from another", () => {
     const [first, second, third] = fakes;
     expect(["0xa", "0xd"].map((address) => accounts.hasOther(address))).to.deep.equal([true, true]);
