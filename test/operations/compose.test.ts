@@ -1,8 +1,8 @@
 // compose.yaml: its form, and the same processes with the same settings without containers.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseDeployment, paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
+import { parseDeployment, paymentSignals } from "@sotto/protocol";
 import { freePort } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
@@ -13,11 +13,11 @@ import { artifacts, environment, openService, openWorld, type World } from "@sot
 import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { Ajv } from "ajv";
 import { expect } from "chai";
-import { Interface } from "ethers";
 import { COMPOSE_PATH, type ComposeService, composeText, DEFAULTS, readCompose } from "./support/deployment.ts";
 import { commandsOf, ROOT, runAll } from "./support/page.ts";
 import { openPostgres } from "./support/postgres.ts";
 import { type RunningProxy, startProxy } from "./support/proxy.ts";
+import { settlementsOf } from "./support/settlements.ts";
 
 const compose = readCompose();
 const services = Object.entries(compose.services);
@@ -237,13 +237,8 @@ describe("the processes of compose.yaml", function () {
       await more();
     };
     await Promise.all([trouble().finally(() => (paying = false)), lanes]);
-    const pool = new Interface(shieldedPoolAbi);
-    const count = async (nullifier: string) => {
-      const topics = pool.encodeFilterTopics("Settled", [nullifier]);
-      return (await world.provider.getLogs({ address: world.pool, topics, fromBlock: world.deploymentBlock })).length;
-    };
     expect(settled.length).to.be.at.least(12);
-    for (const nullifier of settled) expect(await count(nullifier)).to.equal(1);
+    for (const nullifier of settled) expect(await settlementsOf(world, nullifier)).to.have.length(1);
     expect(logged.filter((line) => line.includes("FORWARDED_FOR_IGNORED"))).to.deep.equal([]);
     // The mounted settings are read again.
     const file = secrets["settings"]!;
@@ -288,11 +283,15 @@ describe("the processes of compose.yaml", function () {
     const backups = join(temporaryFolder("backups"));
     const password = join(folder, "password");
     writeFileSync(password, `${postgres.variables["PGPASSWORD"]}\n`);
+    // `daily` ends where it would wait.
+    const programs = temporaryFolder("programs");
+    writeFileSync(join(programs, "sleep"), "#!/bin/sh\nexit 7\n", { mode: 0o755 });
     const backUp = (...args: string[]) =>
       spawnSync("sh", [BACKUP, ...args], {
         env: {
           ...variables,
           ...postgres.variables,
+          PATH: `${programs}:${postgres.variables["PATH"]}`,
           PGPASSWORD: "",
           PGPASSWORD_FILE: password,
           BACKUPS: backups,
@@ -319,6 +318,19 @@ describe("the processes of compose.yaml", function () {
       );
       return client.rows.map(({ datname }) => String(datname));
     };
+    // The container starts again, on the day of the newest backup and on the next one.
+    const newest = join(backups, "sotto-20260101T000000Z.dump");
+    writeFileSync(newest, "");
+    for (const [hours, backedUp] of [
+      [0, 1],
+      [23.9, 1],
+      [24.1, 2],
+    ] as const) {
+      const time = new Date(Date.now() - hours * 3_600_000);
+      utimesSync(newest, time, time);
+      expect([backUp("daily").status, dumps().length], `${hours} h`).to.deep.equal([7, backedUp]);
+    }
+    for (const each of dumps()) rmSync(join(backups, each));
     const first = backUp("now");
     expect(first.status, first.stderr).to.equal(0);
     const [dump = ""] = dumps();

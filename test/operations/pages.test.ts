@@ -31,6 +31,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "operations-upgrade.md: One by one": "operations/compose.test.ts",
   "operations-upgrade.md: One by one 2": "operations/compose.test.ts",
   "operations-upgrade.md: All at once": "operations/compose.test.ts",
+  "operations-upgrade.md: With systemd": "operations/systemd.test.ts",
 };
 
 describe("the commands of the operations pages", function () {

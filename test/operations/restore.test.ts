@@ -1,6 +1,6 @@
 // A database that is restored from a copy, as docs/operations-backup.md describes it, and what the service answers about payments
 // that the copy lacks.
-import { paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
+import { paymentSignals } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { call, claimsOf, post } from "@sotto/test-kit/http";
@@ -10,10 +10,8 @@ import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
 import { environment, openWorld, type World } from "@sotto/test-world/service";
 import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
-import { Interface } from "ethers";
+import { settlementsOf } from "./support/settlements.ts";
 import { BACKED_UP, type BackedUp } from "./support/stores.ts";
-
-const pool = new Interface(shieldedPoolAbi);
 
 type Payment = Awaited<ReturnType<typeof verified>>;
 
@@ -26,13 +24,6 @@ async function verified(world: World, { url }: ServiceProcess) {
     request: settleRequest(bundle, body["paymentToken"]),
     id: String(claimsOf(body["paymentToken"])["jti"]),
   };
-}
-
-/** Hashes of the transactions that settled a payment. */
-async function settlements({ provider, pool: address, deploymentBlock }: World, { bundle }: Payment) {
-  const topics = pool.encodeFilterTopics("Settled", [paymentSignals(bundle.publicSignals).nullifier]);
-  const logs = await provider.getLogs({ address, topics, fromBlock: deploymentBlock });
-  return logs.map(({ transactionHash }) => transactionHash);
 }
 
 for (const [name, open] of Object.entries(BACKED_UP))
@@ -53,6 +44,8 @@ for (const [name, open] of Object.entries(BACKED_UP))
       closedAfterTest({ close: () => stopProcess(running) });
     });
 
+    const settlements = async ({ bundle }: Payment) =>
+      settlementsOf(world, paymentSignals(bundle.publicSignals).nullifier);
     const settle = async ({ request }: Payment) => post(`${running.url}/settle`, request);
     const status = async ({ id }: Payment) => call(`${running.url}/settle/${id}`);
     const verifyAgain = async ({ bundle }: Payment) => (await post(`${running.url}/verify`, bundle)).body;
@@ -91,12 +84,12 @@ for (const [name, open] of Object.entries(BACKED_UP))
       await failWith(settle(later), "TOKEN_REPLACED");
       for (const payment of [settled, promised, later]) {
         expect(await verifyAgain(payment)).to.include({ valid: false, reason: "NULLIFIER_SPENT" });
-        expect(await settlements(world, payment)).to.deep.equal([hashes.get(payment)]);
+        expect(await settlements(payment)).to.deep.equal([hashes.get(payment)]);
       }
       await failWith(status(unsettled), "UNKNOWN_PAYMENT");
       await failWith(settle(unsettled), "TOKEN_REPLACED");
       expect(await verifyAgain(unsettled)).to.include({ valid: true });
-      expect(await settlements(world, unsettled)).to.deep.equal([]);
+      expect(await settlements(unsettled)).to.deep.equal([]);
       const next = await verified(world, running);
       expect((await settle(next)).body["status"]).to.equal("success");
     });
@@ -120,6 +113,6 @@ for (const [name, open] of Object.entries(BACKED_UP))
         return body["status"] !== "pending" && body;
       });
       expect(found).to.include({ status: "success", txSignature });
-      expect(await settlements(world, payment)).to.deep.equal([txSignature]);
+      expect(await settlements(payment)).to.deep.equal([txSignature]);
     });
   });

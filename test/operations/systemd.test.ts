@@ -1,6 +1,6 @@
 // packages/service/systemd/sotto.service: its form, and the installed program with its settings, without systemd.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDeployment } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
@@ -56,16 +56,31 @@ describe("the unit of systemd", function () {
     expect(numberIn("LimitNOFILE")).to.be.greaterThan(2 * Number(DEFAULTS.get("SOTTO_MAX_HELD")));
   });
 
-  it("runs the program that the page installs, which settles a payment, and refuses development keys in production", async () => {
+  it("runs the program that the pages install and upgrade, which settles a payment, and refuses development keys in production", async () => {
     const world = await openWorld();
     const folder = temporaryFolder("systemd");
-    const [install = "", circuits, unit, ...start] = commandsOf("operations.md: With systemd");
+    const [install = "", circuits = "", unit, ...start] = commandsOf("operations.md: With systemd");
     expect(circuits).to.equal(`cp -r circuits/build ${variables["SOTTO_ARTIFACTS"]}`);
     expect(unit).to.equal("cp packages/service/systemd/sotto.service /etc/systemd/system/");
     expect(start.every((line) => /^(?:systemctl|journalctl) /.test(line))).to.equal(true);
-    // Everything is in the store of pnpm, from which the checkout was installed.
-    const line = install.replace("--legacy", "--legacy --offline").replace("/opt/sotto", folder);
-    runAll([line], ROOT, { ...process.env, CI: "true" } as Record<string, string>);
+    const runHere = (commands: readonly string[]) => {
+      // Everything is in the store of pnpm, from which the checkout was installed.
+      const here = commands.map((line) =>
+        line.replace("--legacy", "--legacy --offline").replaceAll("/opt/sotto", folder),
+      );
+      runAll(here, ROOT, { ...process.env, CI: "true" } as Record<string, string>);
+    };
+    runHere([install, circuits]);
+    const old = join(folder, "service", "old");
+    writeFileSync(old, "");
+    // The second time, there is an old version to remove.
+    for (let upgrade = 1; upgrade <= 2; upgrade += 1)
+      runHere(
+        commandsOf("operations-upgrade.md: With systemd").filter((line) => !/^systemctl |\/etc\/systemd/.test(line)),
+      );
+    expect(existsSync(old)).to.equal(false);
+    for (const part of ["circuits", "old/circuits"])
+      expect(readdirSync(join(folder, part)), part).to.not.include("build");
     const [, main = ""] = /^\/usr\/bin\/node \/opt\/sotto\/(.*)$/.exec(valuesOf("ExecStart")[0]!) ?? [];
 
     const secrets = join(folder, "credentials");

@@ -25,6 +25,9 @@ back_up() {
   done
 }
 
+# Whether there is a backup of the last $1 minutes.
+newer_than() { test -n "$(find "$BACKUPS" -name 'sotto-*.dump' -mmin "-$1")"; }
+
 restore() {
   aside=$PGDATABASE-$(date -u +%Y%m%dT%H%M%SZ)
   psql() { command psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --dbname=postgres "$@"; }
@@ -39,11 +42,12 @@ case "${1:-} $#" in
   "now 1") back_up ;;
   "daily 1")
     while true; do
-      # After a failure it tries again in five minutes.
-      if back_up; then sleep 86400; else sleep 300; fi
+      # It looks again every five minutes: after a failure, or because the container was started again since the last backup.
+      newer_than 1440 || back_up || true
+      sleep 300
     done
     ;;
-  "check 1") test -n "$(find "$BACKUPS" -name 'sotto-*.dump' -mmin -1560)" ;;
+  "check 1") newer_than 1560 ;;
   "restore 2") restore "$2" ;;
   *)
     echo "usage: backup.sh now | daily | check | restore FILE" >&2
