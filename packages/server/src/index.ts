@@ -7,6 +7,7 @@ export * as parse from "./config/parse.ts";
 export {
   assertNoProblems,
   type Environment,
+  isWrong,
   type ReadSettings,
   readSettings,
   reportMissing,

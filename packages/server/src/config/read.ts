@@ -46,16 +46,22 @@ export function assertNoProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new ServerError("INVALID_CONFIG", problems.join("; "), { count: problems.length });
 }
 
-/** Adds a problem for each of these settings that is missing and has no problem yet. */
+/** Whether one of these problems is about this setting, or about the file that contains its value. */
+export const isWrong = ({ variable }: Setting<unknown>, problems: readonly string[]): boolean =>
+  problems.some((problem) => [variable, `${variable}_FILE`].includes(problem.split(" ", 1)[0]!));
+
+const isMissing = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Adds a problem for each of these settings that is missing, or an empty list, and has no problem yet. */
 export function reportMissing<T extends SettingTable>(
   table: T,
   { values, problems }: ReadSettings<T>,
   names: readonly (keyof T & string)[],
 ): void {
   for (const name of names) {
-    const { variable, about } = table[name]!;
-    if (values[name] === undefined && !problems.some((problem) => problem.startsWith(variable)))
-      problems.push(`${variable} is missing: ${about}`);
+    const setting = table[name]!;
+    if (isMissing(values[name]) && !isWrong(setting, problems))
+      problems.push(`${setting.variable} is missing: ${setting.about}`);
   }
 }
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { integer, text } from "../../src/config/parse.ts";
-import { assertNoProblems, readSettings, reportMissing, settingsTable } from "../../src/config/read.ts";
+import { integer, list, text } from "../../src/config/parse.ts";
+import { assertNoProblems, isWrong, readSettings, reportMissing, settingsTable } from "../../src/config/read.ts";
 import { live, setting } from "../../src/config/setting.ts";
 
 const TABLE = {
@@ -30,6 +30,20 @@ describe("settings from the environment", () => {
       .to.throw("SOTTO_KEY")
       .with.property("code", "INVALID_CONFIG");
     assertNoProblems([]);
+  });
+
+  it("have a problem only under their exact name, and an empty list is missing", () => {
+    const table = { ...TABLE, keys: setting("SOTTO_KEYS", list(text), "", "what opens them") } as const;
+    expect(isWrong(table.key, ["SOTTO_KEYS must be text", "a SOTTO_KEY"])).to.equal(false);
+    for (const problem of ["SOTTO_KEY must be text", "SOTTO_KEY_FILE names a file that is empty"])
+      expect(isWrong(table.key, ["SOTTO_SIZE must be less", problem])).to.equal(true);
+    const read = readSettings(table, { SOTTO_KEYS: "," });
+    read.problems.push("SOTTO_KEYS must be different");
+    reportMissing(table, read, ["key", "keys"]);
+    expect(read.problems).to.deep.equal(["SOTTO_KEYS must be different", "SOTTO_KEY is missing: what opens it"]);
+    read.problems.length = 0;
+    reportMissing(table, read, ["keys"]);
+    expect(read.problems).to.deep.equal(["SOTTO_KEYS is missing: what opens them"]);
   });
 
   it("ignore variables of the checkout's own tools", () => {

@@ -1,6 +1,6 @@
 import { createSecureContext } from "node:tls";
 import { isPublicAccount } from "@sotto/protocol";
-import type { Setting } from "@sotto/server";
+import { isWrong, type ReadSettings, reportMissing } from "@sotto/server";
 import { computeAddress } from "ethers";
 import { MAX_ACCOUNTS } from "../relayer/types.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
@@ -12,25 +12,21 @@ const ownAddresses = ({ relayerKeys = [] }: AccountSettings): string[] =>
   relayerKeys.map((key) => computeAddress(key).toLowerCase());
 
 /**
- * What is wrong or missing in the settings of the relayer's accounts.
- * @param known the problems that were found before
+ * Reports what is wrong or missing in the settings of the relayer's accounts.
  * @param local whether public accounts are allowed
  */
-export function accountProblems(settings: Settings, known: readonly string[], local: boolean): string[] {
-  const { relayerKeys = [], signerUrl, signerAccounts = [], clientSecret } = settings;
-  const isWrong = ({ variable }: Setting<unknown>) =>
-    known.some((problem) => problem.startsWith(`${variable} `) || problem.startsWith(`${variable}_FILE `));
-  const isRemote = signerUrl !== undefined || isWrong(SETTINGS.signerUrl);
-  const needed = [
-    relayerKeys.length === 0 && !isRemote && SETTINGS.relayerKeys,
-    signerAccounts.length === 0 && isRemote && SETTINGS.signerAccounts,
-    signerAccounts.length > 0 && !isRemote && SETTINGS.signerUrl,
-    relayerKeys.length === 0 && isRemote && clientSecret === undefined && SETTINGS.clientSecret,
-  ];
-  const missing = needed.flatMap((setting) =>
-    setting && !isWrong(setting) ? [`${setting.variable} is missing: ${setting.about}`] : [],
+export function reportAccounts(read: ReadSettings<typeof SETTINGS>, local: boolean): void {
+  const { values, problems } = read;
+  const { relayerKeys = [], signerUrl, signerAccounts = [] } = values;
+  const isRemote = signerUrl !== undefined || isWrong(SETTINGS.signerUrl, problems);
+  reportMissing(
+    SETTINGS,
+    read,
+    isRemote
+      ? ["signerAccounts", ...(relayerKeys.length === 0 ? (["clientSecret"] as const) : [])]
+      : ["relayerKeys", ...(signerAccounts.length > 0 ? (["signerUrl"] as const) : [])],
   );
-  return [...missing, ...certificateProblems(settings), ...addressProblems(settings, local)];
+  problems.push(...certificateProblems(values), ...addressProblems(values, local));
 }
 
 function certificateProblems({ signerUrl, signerCa, signerCertificate, signerCertificateKey }: Settings): string[] {

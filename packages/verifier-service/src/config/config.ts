@@ -15,7 +15,7 @@ import {
 } from "@sotto/server";
 import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
-import { accountProblems } from "./accounts.ts";
+import { reportAccounts } from "./accounts.ts";
 import { assertExtensions } from "./extensions.ts";
 import { allSettings, SETTINGS, type Settings } from "./settings.ts";
 
@@ -55,6 +55,8 @@ export type Config = Required<WithFallback> &
     readonly local: boolean;
     /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;
+    /** The settings as they were read: defaults that derive from other settings are missing. */
+    readonly given: Settings;
     /** The extensions of the service, with their settings. */
     readonly extensions: readonly ConfiguredExtension[];
   };
@@ -88,7 +90,7 @@ export function readConfig(environment: Environment, extensions: readonly Servic
   if (settings.logLevel !== undefined)
     problems.push(...logLevelProblems(settings.logLevel, [...LOG_PARTS, ...extensions.map(({ name }) => name)]));
   const local = allowsDevelopment(environment, settings.chainId);
-  problems.push(...accountProblems(settings, problems, local));
+  reportAccounts({ values: settings, problems }, local);
   assertNoProblems(problems);
   const config = complete(settings, local);
   const configured = extensions.map((extension) => ({
@@ -111,7 +113,7 @@ export interface LiveConfig {
 
 /** Takes the values of live settings from a configuration that was read again. */
 export function liveConfig(running: Config, next: Config): LiveConfig {
-  const settings = { ...running, ...liveValues(SETTINGS, next) };
+  const given = { ...running.given, ...liveValues(SETTINGS, next.given) };
   const extensions = running.extensions.map(({ extension, settings: own }, index) => ({
     extension,
     settings: {
@@ -120,13 +122,13 @@ export function liveConfig(running: Config, next: Config): LiveConfig {
     } as ConfiguredExtension["settings"],
   }));
   const changes = [
-    settingChanges(SETTINGS, running as never, next as never),
+    settingChanges(SETTINGS, running.given, next.given),
     ...running.extensions.map(({ extension, settings: own }, index) =>
       settingChanges(extension.settings ?? {}, own, next.extensions[index]?.settings ?? {}),
     ),
   ];
   return {
-    config: { ...complete(settings, running.local), extensions },
+    config: { ...complete(given, running.local), extensions },
     changes: { live: changes.flatMap(({ live }) => live), fixed: changes.flatMap(({ fixed }) => fixed) },
   };
 }
@@ -173,6 +175,7 @@ function complete(settings: Settings, local: boolean): Omit<Config, "extensions"
     discoveryDelayHours,
     clientSecret,
     local,
+    given: settings,
   };
 }
 

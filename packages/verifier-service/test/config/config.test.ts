@@ -4,7 +4,7 @@ import { LOCAL_DEPLOYMENT } from "@sotto/server";
 import { temporaryFolder } from "@sotto/test-kit/temporary-folder";
 import { expect } from "chai";
 import { computeAddress } from "ethers";
-import { assertKeysAllowed, type Environment, readConfig } from "../../src/config/config.ts";
+import { assertKeysAllowed, type Environment, liveConfig, readConfig } from "../../src/config/config.ts";
 import { deploymentSettings } from "../../src/config/deployment.ts";
 import { withDevelopmentDefaults } from "../../src/config/development.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
@@ -270,6 +270,38 @@ describe("configuration", () => {
       expect(variable).to.match(/^SOTTO_[A-Z_]+$/);
       expect(about, variable).to.not.equal("");
     }
+  });
+});
+
+describe("settings that were read again", () => {
+  const reread = (before: Environment, after: Environment) => {
+    const running = readConfig({ ...LEAST, ...before });
+    const { config, changes } = liveConfig(running, readConfig({ ...LEAST, ...after }));
+    return { running, config, changes };
+  };
+
+  it("are named if they changed themselves, not if a default derives from them", () => {
+    for (const [variable, value] of [
+      ["SOTTO_BLOCK_TIME_MS", "20000"],
+      ["SOTTO_RELAYER_KEY", `0x${"12".repeat(32)}`],
+    ] as const) {
+      const { running, config, changes } = reread({}, { [variable]: value });
+      expect(changes).to.deep.equal({ live: [], fixed: [variable] });
+      expect(config).to.deep.equal(running);
+    }
+  });
+
+  it("apply if they are live, with the running values of those that need a restart", () => {
+    const changed = { SOTTO_BLOCK_TIME_MS: "20000", SOTTO_MAX_HELD: "7" };
+    const { config, changes } = reread({ SOTTO_MAX_HEAD_AGE_MS: "1000" }, changed);
+    expect(changes).to.deep.equal({
+      live: ["SOTTO_MAX_HEAD_AGE_MS", "SOTTO_MAX_HELD"],
+      fixed: ["SOTTO_BLOCK_TIME_MS"],
+    });
+    expect(config).to.include({ blockTimeMs: 12_000, maxHeadAgeMs: 60_000, maxHeld: 7 });
+    const back = liveConfig(config, readConfig({ ...LEAST, ...changed, SOTTO_MAX_HEAD_AGE_MS: "1000" }));
+    expect(back.changes).to.deep.equal({ live: ["SOTTO_MAX_HEAD_AGE_MS"], fixed: ["SOTTO_BLOCK_TIME_MS"] });
+    expect(back.config.maxHeadAgeMs).to.equal(1_000);
   });
 });
 
