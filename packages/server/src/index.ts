@@ -17,7 +17,7 @@ export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.t
 export { live, type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
 export { withSettingsFile } from "./config/settings-file.ts";
 export { SERVER_ERRORS } from "./error-definitions.ts";
-export { ServerError, type ServerErrorCode } from "./errors.ts";
+export { codeOf, ServerError, type ServerErrorCode } from "./errors.ts";
 export type {
   AdmittedPayment,
   ExtensionTables,

@@ -1,5 +1,5 @@
-import { isSecureUrl, SottoError } from "@sotto/protocol";
-import { type OpenExtension, type ServiceExtension, setting } from "@sotto/server";
+import { isSecureUrl } from "@sotto/protocol";
+import { codeOf, type OpenExtension, type ServiceExtension, setting } from "@sotto/server";
 import { Counter } from "prom-client";
 import { MAX_ORIGIN_HEADER_LENGTH } from "../core/header.ts";
 import { readHeadFields } from "../core/heads.ts";
@@ -68,7 +68,7 @@ export const originsExtension: ServiceExtension<typeof SETTINGS> = {
       try {
         if (await policy.admit(payment, shown)) checks.inc({ result: "accepted" });
       } catch (error) {
-        checks.inc({ result: error instanceof SottoError ? error.code : "INTERNAL" });
+        checks.inc({ result: codeOf(error, "INTERNAL") });
         throw error;
       }
     };

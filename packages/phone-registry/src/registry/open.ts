@@ -1,5 +1,5 @@
 import { openDatabase } from "@sotto/database";
-import { SottoError } from "@sotto/protocol";
+import { codeOf } from "@sotto/server";
 import { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../errors.ts";
 import { UnknownWatch } from "../quotas/watch.ts";
@@ -66,7 +66,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
       metrics?.count(name, outcome(value));
       return value;
     } catch (error) {
-      metrics?.count(name, error instanceof SottoError ? error.code : "INTERNAL");
+      metrics?.count(name, codeOf(error, "INTERNAL"));
       if (error instanceof RegistryError && error.code === "RECORD_TAMPERED")
         log?.error({ operation: name }, "a record of the registry was tampered with");
       throw error;

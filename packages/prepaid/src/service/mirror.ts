@@ -3,7 +3,7 @@
 // to an origin.
 import type { ContractChecks } from "@sotto/phone-registry";
 import { type Address, type EthCall, SottoError } from "@sotto/protocol";
-import type { Exceeded, ServicePlace, ServiceQuotas } from "@sotto/server";
+import { codeOf, type Exceeded, type ServicePlace, type ServiceQuotas } from "@sotto/server";
 import { MAX_MIRRORED, type PrepaidMerchant } from "../core/merchant.ts";
 import {
   decodeSignedTerms,
@@ -150,7 +150,7 @@ export class PrepaidMirror {
       pushed(result.accepted ? "accepted" : "known");
       return result;
     } catch (error) {
-      pushed(error instanceof SottoError ? error.code : "INTERNAL");
+      pushed(codeOf(error, "INTERNAL"));
       throw error;
     }
   }

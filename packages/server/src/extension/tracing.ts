@@ -1,5 +1,5 @@
 // Traces follow a payment from a request to its transaction. The service knows no format of traces: an extension records them.
-import { SottoError } from "@sotto/protocol";
+import { codeOf } from "../errors.ts";
 
 /** What a trace shows of a step. Numbers and words of the program, never what a client sent. */
 export type TraceAttributes = Readonly<Record<string, string | number>>;
@@ -57,7 +57,7 @@ export async function traced<T>(
     step.end(shown(result));
     return result;
   } catch (error) {
-    step.end({}, error instanceof SottoError ? error.code : "INTERNAL");
+    step.end({}, codeOf(error, "INTERNAL"));
     throw error;
   }
 }

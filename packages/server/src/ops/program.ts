@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
-import { SottoError } from "@sotto/protocol";
 import closeWithGrace from "close-with-grace";
 import { hiddenSettings } from "../config/settings-file.ts";
+import { codeOf } from "../errors.ts";
 import type { ServiceLog } from "./log.ts";
 import { redact } from "./redact.ts";
 
@@ -144,9 +144,8 @@ export async function endWith(action: () => Promise<void>): Promise<void> {
   try {
     await action();
   } catch (error) {
-    const code = error instanceof SottoError ? error.code : "UNEXPECTED";
     const text = error instanceof Error ? error.message : String(error);
-    console.error(`sotto: ${code}: ${redact(text)}`);
+    console.error(`sotto: ${codeOf(error)}: ${redact(text)}`);
     process.exit(1);
   }
 }

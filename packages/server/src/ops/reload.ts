@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { SottoError } from "@sotto/protocol";
 import { Gauge, type Registry } from "prom-client";
 import type { SettingTable } from "../config/setting.ts";
+import { codeOf } from "../errors.ts";
 import type { ServiceLog } from "./log.ts";
 
 /** The settings that differ from the running ones. */
@@ -108,8 +108,7 @@ export class Reloads {
       return true;
     } catch (error) {
       this.#success.set(0);
-      const code = error instanceof SottoError ? error.code : "UNEXPECTED";
-      this.#log.error({ attempt, code, err: error }, "settings were not reloaded; those in use stay");
+      this.#log.error({ attempt, code: codeOf(error), err: error }, "settings were not reloaded; those in use stay");
       return false;
     }
   }

@@ -10,10 +10,10 @@ import {
 import { appendCall } from "@sotto/chain/ethers";
 import { type Address, CHECKPOINT_LEAVES, MAX_APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
 import { createTreeKernel } from "@sotto/prover/scan";
+import { codeOf } from "@sotto/server";
 import type { OutboxTransaction } from "../store/index.ts";
 import { atHead } from "./chain-reads.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
-import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
 import type { RelayerProver } from "./types.ts";
 

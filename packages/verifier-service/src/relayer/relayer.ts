@@ -1,12 +1,12 @@
 import type { Head } from "@sotto/chain";
 import { holderName } from "@sotto/database";
+import { codeOf } from "@sotto/server";
 import { SignerError, type SignerErrorCode } from "../signer/index.ts";
 import { DatabaseError, isUnavailable, type Lease, type Operation, type QueuePosition } from "../store/index.ts";
 import type { Account } from "./account.ts";
 import type { Appender } from "./appender.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { codeOf } from "./errors.ts";
 import type { Follower } from "./follower.ts";
 import { assertConfig } from "./options.ts";
 import type { OutcomeResolver } from "./outcome-resolver.ts";
