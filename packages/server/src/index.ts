@@ -73,7 +73,7 @@ export {
 export { MAX_SHARED, type SharedCounts } from "./http/network-counts.ts";
 export { createRegistry, readinessMetrics } from "./http/program-metrics.ts";
 export type { App } from "./http/types.ts";
-export { clientIds, NETWORK_GROWTH, networkLimits } from "./ops/client-id.ts";
+export { clientIds, NETWORK_GROWTH, networkHashes, networkLimits } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export { endWith, type Program, type ProgramCommand, runProgram, runProgramCommand } from "./ops/program.ts";

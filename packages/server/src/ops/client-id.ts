@@ -5,13 +5,22 @@ import { networksOf } from "@sotto/protocol";
 export const NETWORK_GROWTH = [1, 2, 4] as const;
 
 /**
+ * Makes keyed hashes of networks, so that a store contains no network addresses.
+ * @param secret the same on all replicas
+ * @param purpose hashes for different purposes cannot be compared
+ */
+export function networkHashes(secret: string, purpose: string): (network: string) => string {
+  const key = createHmac("sha256", purpose).update(secret).digest();
+  return (network) => createHmac("sha256", key).update(network).digest("hex").slice(0, 32);
+}
+
+/**
  * Makes the ids under which quotas count a client: keyed hashes of its networks, joined by commas, the smallest network
  * first. The store contains no network addresses, so its file alone does not reveal who paid.
  * @param secret the same on all replicas
  */
 export function clientIds(secret: string): (address: string) => string {
-  const key = createHmac("sha256", "sotto client ids").update(secret).digest();
-  const idOf = (network: string) => createHmac("sha256", key).update(network).digest("hex").slice(0, 32);
+  const idOf = networkHashes(secret, "sotto client ids");
   return (address) => networksOf(address).map(idOf).join(",");
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { clientIds, networkLimits } from "../../src/ops/client-id.ts";
+import { clientIds, networkHashes, networkLimits } from "../../src/ops/client-id.ts";
 import { Closing } from "../../src/ops/closing.ts";
 
 describe("client ids", () => {
@@ -15,6 +15,13 @@ describe("client ids", () => {
     expect(one("2001:db8:1:abff::1").split(",").slice(1)).to.deep.equal([house, site]);
     expect(one("2001:db8:1:ff::1").split(",")[2]).to.equal(site);
     expect(new Set([link, house, site]).size).to.equal(3);
+  });
+
+  it("cannot be compared with hashes for another purpose", () => {
+    const [ids, rates] = ["ids", "rates"].map((purpose) => networkHashes("a", purpose));
+    expect(ids!("192.0.2.7"))
+      .to.match(/^[0-9a-f]{32}$/)
+      .and.not.equal(rates!("192.0.2.7"));
   });
 
   it("allow a larger network more requests, but fewer than all its addresses together", () => {

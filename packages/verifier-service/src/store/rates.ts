@@ -1,5 +1,5 @@
-import { createHmac, randomUUID } from "node:crypto";
-import type { SharedCounts } from "@sotto/server";
+import { randomUUID } from "node:crypto";
+import { networkHashes, type SharedCounts } from "@sotto/server";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
@@ -9,8 +9,7 @@ import type { Database } from "./database.ts";
  */
 export function sharedCounts({ db }: Database, secret: string): SharedCounts {
   const replica = randomUUID();
-  const key = createHmac("sha256", "sotto rates").update(secret).digest();
-  const hashOf = (network: string) => createHmac("sha256", key).update(network).digest("hex").slice(0, 32);
+  const hashOf = networkHashes(secret, "sotto rates");
   return {
     async exchange(window, own) {
       const networks = new Map([...own.keys()].map((network) => [hashOf(network), network]));
