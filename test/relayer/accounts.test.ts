@@ -3,6 +3,7 @@
 import { paymentSignals } from "@sotto/protocol";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually, WAIT } from "@sotto/test-kit/eventually";
+import { FaultyNode } from "@sotto/test-kit/faulty-node";
 import { slow } from "@sotto/test-kit/slow";
 import { Web3Signer } from "@sotto/test-kit/web3-signer";
 import type { Payment } from "@sotto/test-pool/statements";
@@ -140,6 +141,24 @@ describe("a relayer with several accounts", function () {
     await chain.rpc("hardhat_setBalance", SECOND, `0x${(10n ** 20n).toString(16)}`);
     await chain.mine();
     expect(await sendersOf(await settle(service, waiting))).to.deep.equal(new Set([SECOND]));
+  });
+
+  it("asks for one estimate in each try while no account can pay, however many payments wait", async () => {
+    const node = await FaultyNode.start(chain.node.url);
+    closedAfterTest({ close: () => node.stop() });
+    const full = `0x${(10n ** 20n).toString(16)}`;
+    for (const address of [FIRST, SECOND]) await chain.rpc("hardhat_setBalance", address, "0x1");
+    // The dispatcher pauses after an estimate that a node refuses, so calls come from an account with ETH that sends nothing.
+    const draining = accountsOf(THIRD_KEY).map((account) => ({ ...account, isDraining: true }));
+    const accounts = [...draining, ...accountsOf(RELAYER_KEY, OTHER_KEY)];
+    const service = await services.open({ accounts, urls: [node.url] });
+    await add(service, 16);
+    service.relayer.start();
+    const tries = () => service.log.filter(({ fields }) => fields["reason"] === "RELAYER_BALANCE_LOW").length;
+    await eventually(async () => tries() >= 3);
+    await services.stop(service);
+    expect(node.asked.get("eth_estimateGas")).to.equal(tries());
+    for (const address of [FIRST, SECOND]) await chain.rpc("hardhat_setBalance", address, full);
   });
 
   it("sends from the others while the signer of one fails, and shows its code", async () => {

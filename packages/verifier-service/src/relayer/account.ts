@@ -81,9 +81,9 @@ export class Account {
    * Checks that the signer works. After a failure, only a signature shows that: in the background, what it failed to sign is
    * signed again, and the result is dropped. Otherwise a service that admits no payments because of the failure would never sign
    * again.
-   * @throws SignerError
+   * @returns why it does not work; undefined if it works
    */
-  async check(): Promise<void> {
+  async check(): Promise<SignerErrorCode | undefined> {
     const failure = this.#failure;
     if (failure === undefined) return this.#checkSigner();
     if (!this.isPaused)
@@ -92,17 +92,18 @@ export class Account {
         .finally(() => {
           this.#retrying = undefined;
         });
-    throw failure.error;
+    return failure.error.code;
   }
 
-  async #checkSigner(): Promise<void> {
+  async #checkSigner(): Promise<SignerErrorCode | undefined> {
     try {
       await this.#options.signer.check?.();
       this.#checkFault = undefined;
     } catch (error) {
-      if (error instanceof SignerError) this.#checkFault = error.code;
-      throw error;
+      if (!(error instanceof SignerError)) throw error;
+      this.#checkFault = error.code;
     }
+    return this.#checkFault;
   }
 
   #failed(error: SignerError, transaction: UnsignedTransaction): void {

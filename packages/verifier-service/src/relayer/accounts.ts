@@ -1,6 +1,6 @@
 import type { Chain, Head } from "@sotto/chain";
 import type { SignerErrorCode } from "../signer/index.ts";
-import type { OutboxTransaction, TransactionKind } from "../store/index.ts";
+import type { TransactionKind, TransactionSummary } from "../store/index.ts";
 import type { Account } from "./account.ts";
 import type { AccountState, RelayerConfig } from "./types.ts";
 
@@ -59,9 +59,14 @@ export class Accounts {
     return this.all.find((account) => account.address === address);
   }
 
-  /** Accounts that may send something new: their signers were not found to fail just now. */
+  /** Accounts that may send something new. */
+  get #active(): Account[] {
+    return this.all.filter(({ isDraining }) => !isDraining);
+  }
+
+  /** Accounts that may send something new and whose signers were not found to fail just now. */
   get #usable(): Account[] {
-    return this.all.filter(({ isDraining, isPaused }) => !isDraining && !isPaused);
+    return this.#active.filter(({ isPaused }) => !isPaused);
   }
 
   /** Whether any other account, whose signer works, can take over what this one cannot send. */
@@ -70,7 +75,7 @@ export class Accounts {
   }
 
   /** @param open the transactions that are not final */
-  room(open: readonly OutboxTransaction[]): Room {
+  room(open: readonly TransactionSummary[]): Room {
     const { maxInFlight, stuckAfter } = this.#options.config;
     const now = this.#options.clock();
     const usable = this.#usable;
@@ -97,19 +102,30 @@ export class Accounts {
   async choose(
     kind: TransactionKind,
     cost: bigint,
-    open: readonly OutboxTransaction[],
+    open: readonly TransactionSummary[],
     round: AtHead,
     failed: ReadonlySet<Account>,
   ): Promise<Account | NoAccount> {
     const usable = this.#usable.filter((account) => !failed.has(account));
-    const fitting = kind === "append" ? this.#forAppend(usable, open) : this.#forOthers(usable, open);
+    const fitting = this.#fitting(kind, usable, open);
+    // A single account is not checked: there is no choice.
     for (const account of fitting)
-      if (await this.#canPay(account, cost, open, round)) {
+      if (this.all.length === 1 || (await this.#freeBalance(account, open, round)) >= cost) {
         retryOthers(account, usable);
         return account;
       }
     if (fitting.length > 0) return "RELAYER_BALANCE_LOW";
-    return usable.length > 0 ? "BUSY" : (this.all.find(({ fault }) => fault !== undefined)?.fault ?? "BUSY");
+    return usable.length > 0 ? "BUSY" : (this.#active.find(({ fault }) => fault !== undefined)?.fault ?? "BUSY");
+  }
+
+  /** The most that one of the accounts that could send a transaction of this kind can pay, wei. */
+  async payable(kind: TransactionKind, open: readonly TransactionSummary[], round: AtHead): Promise<bigint> {
+    let most = 0n;
+    for (const account of this.#fitting(kind, this.#usable, open)) {
+      const balance = await this.#freeBalance(account, open, round);
+      if (balance > most) most = balance;
+    }
+    return most;
   }
 
   /** Reads the balances for `states`. */
@@ -118,7 +134,7 @@ export class Accounts {
   }
 
   /** The state of each account, and of former ones whose transactions are not final. */
-  states(open: readonly OutboxTransaction[]): AccountState[] {
+  states(open: readonly TransactionSummary[]): AccountState[] {
     const count = (address: string) => open.filter(({ sender }) => sender === address).length;
     const states = this.all.map(({ address, fault, isDraining }) => ({
       address,
@@ -132,14 +148,18 @@ export class Accounts {
     return [...states, ...former.map((address) => ({ address, ...unknown, open: count(address) }))];
   }
 
-  #forAppend(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
+  #fitting(kind: TransactionKind, usable: readonly Account[], open: readonly TransactionSummary[]): Account[] {
+    return kind === "append" ? this.#forAppend(usable, open) : this.#forOthers(usable, open);
+  }
+
+  #forAppend(usable: readonly Account[], open: readonly TransactionSummary[]): Account[] {
     const previous = open.find(({ kind, state }) => kind === "append" && state === "sent");
     if (previous !== undefined) return usable.filter(({ address }) => address === previous.sender);
     // On an account with a stuck transaction, all appends would wait behind it.
     return usable.toSorted((a, b) => this.#hindrance(a, open) - this.#hindrance(b, open));
   }
 
-  #forOthers(usable: readonly Account[], open: readonly OutboxTransaction[]): Account[] {
+  #forOthers(usable: readonly Account[], open: readonly TransactionSummary[]): Account[] {
     const { maxInFlight } = this.#options.config;
     return usable
       .map((account) => ({
@@ -153,7 +173,7 @@ export class Accounts {
   }
 
   /** 2 if the signer failed last, 1 if a transaction is stuck, otherwise 0. */
-  #hindrance({ address, fault }: Account, open: readonly OutboxTransaction[]): number {
+  #hindrance({ address, fault }: Account, open: readonly TransactionSummary[]): number {
     if (fault !== undefined) return 2;
     const since = this.#options.clock() - this.#options.config.stuckAfter;
     return Number(
@@ -161,19 +181,12 @@ export class Accounts {
     );
   }
 
-  /** Whether the balance covers this transaction and those under way. A single account is not checked: there is no choice. */
-  async #canPay(
-    { address }: Account,
-    cost: bigint,
-    open: readonly OutboxTransaction[],
-    round: AtHead,
-  ): Promise<boolean> {
-    if (this.all.length === 1) return true;
+  /** The balance without what the transactions under way may cost, wei. */
+  async #freeBalance({ address }: Account, open: readonly TransactionSummary[], round: AtHead): Promise<bigint> {
     const balance = (await this.#balancesAt(round)).get(address) ?? 0n;
-    const promised = open
+    return open
       .filter(({ sender, state }) => sender === address && state === "sent")
-      .reduce((sum, transaction) => sum + transaction.cost, 0n);
-    return balance >= promised + cost;
+      .reduce((rest, { cost }) => rest - cost, balance);
   }
 
   async #balancesAt({ head }: AtHead): Promise<ReadonlyMap<string, bigint>> {
@@ -195,8 +208,8 @@ function retryOthers(chosen: Account, usable: readonly Account[]): void {
 }
 
 /** Whether it is of this account, sent and not mined. Appends do not count. */
-const isUnderWay = ({ sender, kind, state }: OutboxTransaction, address: string): boolean =>
+const isUnderWay = ({ sender, kind, state }: TransactionSummary, address: string): boolean =>
   sender === address && kind !== "append" && state === "sent";
 
-const underWay = (open: readonly OutboxTransaction[], address: string): number =>
+const underWay = (open: readonly TransactionSummary[], address: string): number =>
   open.filter((transaction) => isUnderWay(transaction, address)).length;

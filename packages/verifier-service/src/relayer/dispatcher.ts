@@ -112,13 +112,15 @@ export class Dispatcher {
 
   async #room(): Promise<Room> {
     const { store, accounts } = this.#context;
-    return accounts.room(await store.outbox.open());
+    return accounts.room(await store.outbox.summaries());
   }
 
   /** Two deposits of one account are not simulated together, so the second waits until the first is mined. */
   async #oneForEachDepositor(operations: readonly Operation[]): Promise<Operation[]> {
     const { store } = this.#context;
-    const unmined = new Set((await store.outbox.open()).filter(({ state }) => state === "sent").map(({ id }) => id));
+    const unmined = new Set(
+      (await store.outbox.summaries()).filter(({ state }) => state === "sent").map(({ id }) => id),
+    );
     const carried = (await store.operations.broadcast()).filter(({ transactionId }) =>
       unmined.has(transactionId ?? ""),
     );
@@ -165,14 +167,21 @@ export class Dispatcher {
 
   /** Sends as many of these as fit into one transaction, and as one account can pay for. */
   async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
-    for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
+    let batch = operations;
+    while (batch.length > 0) {
       const plan = this.#planOf(batch);
       const limit = await this.#gasLimit(batch[0]!, plan.data);
       const gas = await this.#estimate(plan.data, limit, round);
-      if (gas === undefined || !(await this.#fits(gas, plan))) continue;
-      const result = await this.#sender.send({ ...plan, gasLimit: gas }, round);
-      // No account can pay for all of them, but each account may be able to pay for some.
-      if (result !== "RELAYER_BALANCE_LOW" || batch.length === 1) return result;
+      let count = Math.floor(batch.length / 2);
+      if (gas !== undefined && (await this.#fits(gas, plan))) {
+        const result = await this.#sender.send({ ...plan, gasLimit: gas }, round);
+        if (result !== "RELAYER_BALANCE_LOW") return result;
+        // Fewer need at least their share of the gas, so estimates of more than this would be in vain.
+        const payable = (await this.#sender.payableGas(plan.kind, round)) * BigInt(batch.length);
+        count = Math.min(batch.length - 1, Number(payable / gas));
+        if (count <= 0) return result;
+      }
+      batch = batch.slice(0, count);
     }
     await this.#backOff(operations.slice(0, 1), round);
     return "deferred";

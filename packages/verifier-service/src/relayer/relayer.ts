@@ -1,7 +1,7 @@
 import type { Head } from "@sotto/chain";
 import { holderName } from "@sotto/database";
 import { codeOf } from "@sotto/server";
-import { SignerError, type SignerErrorCode } from "../signer/index.ts";
+import type { SignerErrorCode } from "../signer/index.ts";
 import { DatabaseError, isUnavailable, type Lease, type Operation, type QueuePosition } from "../store/index.ts";
 import type { Account } from "./account.ts";
 import type { Appender } from "./appender.ts";
@@ -117,7 +117,7 @@ export class RelayerLoop implements Relayer {
 
   async checkSigners(): Promise<Map<string, SignerErrorCode | undefined>> {
     const active = this.#context.accounts.all.filter(({ isDraining }) => !isDraining);
-    const check = async (account: Account) => [account.address, await faultOf(account)] as const;
+    const check = async (account: Account) => [account.address, await account.check()] as const;
     return new Map(await Promise.all(active.map(check)));
   }
 
@@ -135,7 +135,7 @@ export class RelayerLoop implements Relayer {
     const head = this.#head && { number: this.#head.number, timestamp: this.#head.timestamp };
     return {
       leader: this.#lease !== undefined,
-      accounts: accounts.states(await store.outbox.open()),
+      accounts: accounts.states(await store.outbox.summaries()),
       head,
       gasToday: await store.gasToday(),
       gasBudgetPerDay: config.gasBudgetPerDay,
@@ -266,16 +266,6 @@ export class RelayerLoop implements Relayer {
       await accounts.readBalances();
       metrics.gauge("relayer_gas_today_wei", Number(await store.gasToday()));
     }
-    metrics.accounts(accounts.states(await store.outbox.open()));
-  }
-}
-
-async function faultOf(account: Account): Promise<SignerErrorCode | undefined> {
-  try {
-    await account.check();
-    return undefined;
-  } catch (error) {
-    if (error instanceof SignerError) return error.code;
-    throw error;
+    metrics.accounts(accounts.states(await store.outbox.summaries()));
   }
 }

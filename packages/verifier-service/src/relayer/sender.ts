@@ -55,12 +55,20 @@ export class Sender {
     const cost = plan.gasLimit * fees.maxFee;
     const failed = new Set<Account>();
     for (;;) {
-      const account = await accounts.choose(plan.kind, cost, await store.outbox.open(), round, failed);
+      const account = await accounts.choose(plan.kind, cost, await store.outbox.summaries(), round, failed);
       if (typeof account === "string") return account;
       const result = await this.#sendFrom(account, plan, fees, round);
       if (!isSignerError(result)) return result;
       failed.add(account);
     }
+  }
+
+  /** The most gas that one account can pay for in a transaction of this kind. */
+  async payableGas(kind: TransactionKind, round: Round): Promise<bigint> {
+    const { accounts, market, store } = this.#context;
+    const fees = await market.current(round.head);
+    if (fees === undefined) return 0n;
+    return (await accounts.payable(kind, await store.outbox.summaries(), round)) / fees.maxFee;
   }
 
   /** Sends a new transaction with the lowest free nonce of the account, so that gaps are filled first. */

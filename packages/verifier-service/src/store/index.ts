@@ -27,7 +27,7 @@ export type {
   NewOperation,
   Operation,
 } from "./operations.ts";
-export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction } from "./outbox.ts";
+export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction, TransactionSummary } from "./outbox.ts";
 export type { QuotaResult } from "./quotas.ts";
 export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
 export type { Commitments } from "./rounds.ts";

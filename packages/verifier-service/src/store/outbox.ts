@@ -37,6 +37,9 @@ export interface OutboxTransaction {
   attempts: readonly Attempt[];
 }
 
+/** What decides which account sends next. */
+export type TransactionSummary = Pick<OutboxTransaction, "id" | "kind" | "sender" | "state" | "cost" | "createdAt">;
+
 export type NewAttempt = Pick<Attempt, "hash" | "raw" | "maxFee" | "maxPriority"> & { dataFee?: bigint };
 
 export interface NewTransaction {
@@ -55,6 +58,12 @@ export function outboxReads(db: Db) {
   return {
     /** Transactions that are not final, by nonce. */
     open: () => load(db),
+    /** Summaries of these, by nonce, without calldata and signed versions, which have tens of kilobytes each. */
+    async summaries(): Promise<TransactionSummary[]> {
+      const query = db.selectFrom("transactions").select(["id", "kind", "sender", "state", "cost", "created_at"]);
+      const rows = await query.where(PARTS.openTransactions).orderBy("nonce").execute();
+      return rows.map(({ cost, created_at, ...row }) => ({ ...row, cost: BigInt(cost), createdAt: created_at }));
+    },
     get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, id))[0],
     /**
      * The nonces, starting at `from`, of all transactions that were not dropped. Final ones are included: a node may

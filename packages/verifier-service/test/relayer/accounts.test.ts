@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Account } from "../../src/relayer/account.ts";
 import { Accounts } from "../../src/relayer/accounts.ts";
 import type { SignerErrorCode } from "../../src/signer/index.ts";
-import type { OutboxTransaction, TransactionKind } from "../../src/store/index.ts";
+import type { TransactionKind, TransactionSummary } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;
 const STUCK_AFTER = 45_000;
@@ -10,11 +10,11 @@ const ROUND = { head: { number: 1, hash: "0x01" } };
 
 interface Fake {
   readonly address: string;
-  readonly isDraining: boolean;
-  readonly isPaused: boolean;
+  isDraining: boolean;
+  isPaused: boolean;
   fault: SignerErrorCode | undefined;
   checks: number;
-  check(): Promise<void>;
+  check(): Promise<SignerErrorCode | undefined>;
 }
 
 const fake = (address: string): Fake => ({
@@ -25,7 +25,7 @@ const fake = (address: string): Fake => ({
   checks: 0,
   async check() {
     this.checks += 1;
-    throw new Error("the signer does not respond");
+    return this.fault;
   },
 });
 
@@ -44,8 +44,8 @@ describe("the choice of the relayer's account", () => {
     });
   });
   const open = (sender: string, kind: TransactionKind, age = 0) =>
-    ({ sender, kind, state: "sent", cost: 1n, createdAt: NOW - age }) as OutboxTransaction;
-  const choose = async (kind: TransactionKind, under: readonly OutboxTransaction[] = [], cost = 1n) => {
+    ({ sender, kind, state: "sent", cost: 1n, createdAt: NOW - age }) as TransactionSummary;
+  const choose = async (kind: TransactionKind, under: readonly TransactionSummary[] = [], cost = 1n) => {
     const chosen = await accounts.choose(kind, cost, under, ROUND, new Set());
     return typeof chosen === "string" ? chosen : chosen.address;
   };
@@ -69,6 +69,13 @@ describe("the choice of the relayer's account", () => {
     [second.fault, third.fault] = ["SIGNER_REFUSED", "SIGNER_REFUSED"];
     expect(await choose("settle", under)).to.equal("0xa");
     expect(fakes.map(({ checks }) => checks)).to.deep.equal([2, 1, 1]);
+  });
+
+  it("names the fault of one that may send, not of a draining one, if none can", async () => {
+    const [first, second, third] = fakes;
+    Object.assign(first, { isDraining: true, isPaused: true, fault: "SIGNER_REFUSED" });
+    for (const account of [second, third]) Object.assign(account, { isPaused: true, fault: "SIGNER_UNAVAILABLE" });
+    expect(await choose("settle")).to.equal("SIGNER_UNAVAILABLE");
   });
 
   it("keeps room for payments that do not fill a transaction while deposits and withdrawals are under way", () => {

@@ -10,17 +10,20 @@ import { openStore, type Store } from "../../src/store/index.ts";
 const NOW = 1_790_000_000_000;
 const SECONDS = NOW / 1000;
 const POOL = `0x${"11".repeat(20)}`;
+/** Gas of a transaction without payments. */
+const BASE_GAS = 50_000n;
 
 describe("the dispatcher of payments", () => {
   let now: number;
   let store: Store;
   let estimates: number;
+  /** Of each payment; undefined: an estimate reverts. */
   let gas: bigint | undefined;
   let sent: Plan[];
-  /** Operations for which an account can pay in one transaction. */
-  let affordable: number;
+  /** Gas that an account can pay for. */
+  let payable: bigint;
   beforeEach(async () => {
-    [now, estimates, gas, sent, affordable] = [NOW, 0, undefined, [], 64];
+    [now, estimates, gas, sent, payable] = [NOW, 0, undefined, [], 100_000_000n];
     store = await openStore({ url: "sqlite::memory:", clock: () => now });
   });
   afterEach(() => store.close());
@@ -43,10 +46,11 @@ describe("the dispatcher of payments", () => {
         const [payments] = poolInterface.decodeFunctionData("settle", data);
         return poolInterface.encodeFunctionResult("settle", [Array.from({ length: payments.length }, () => 0)]);
       },
-      async estimateGas() {
+      async estimateGas({ data }: { data: string }) {
         estimates += 1;
         if (gas === undefined) throw new CallReverted("0x");
-        return gas;
+        const [payments] = poolInterface.decodeFunctionData("settle", data);
+        return BASE_GAS + gas * BigInt(payments.length);
       },
     };
     const context = {
@@ -61,10 +65,11 @@ describe("the dispatcher of payments", () => {
     } as unknown as RelayerContext;
     const sender = {
       async send(plan: Plan) {
-        if (plan.operationIds.length > affordable) return "RELAYER_BALANCE_LOW";
+        if (plan.gasLimit > payable) return "RELAYER_BALANCE_LOW";
         sent.push(plan);
         return "sent";
       },
+      payableGas: async () => payable,
     } as unknown as Sender;
     const dispatcher = new Dispatcher(context, sender);
     const round = { lease, head: { timestamp: SECONDS, number: 1 } } as Round;
@@ -89,17 +94,24 @@ describe("the dispatcher of payments", () => {
     expect(await store.operations.get("a")).to.include({ state: "queued", reason: "ESTIMATE_FAILED", reverts: 0 });
     [gas, now] = [400_000n, now + 60_000];
     await dispatch();
-    expect(sent.map(({ gasLimit }) => gasLimit)).to.deep.equal([500_000n]);
+    expect(sent.map(({ gasLimit }) => gasLimit)).to.deep.equal([562_500n]);
   });
 
-  it("sends part of a batch if no account can pay for all of it", async () => {
-    const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
+  it("sends as many payments as an account can pay for, and asks no node for more estimates than that takes", async () => {
+    const ids = Array.from({ length: 64 }, (_, index) => `p${String(index).padStart(2, "0")}`);
     const dispatch = await open(...ids);
-    [gas, affordable, now] = [400_000n, 2, now + 1_000];
-    expect(await dispatch()).to.equal(true);
-    expect(sent.map(({ operationIds }) => operationIds)).to.deep.equal([["p0", "p1"]]);
-    affordable = 0;
+    [gas, now] = [100_000n, now + 1_000];
+    for (const count of [41, 22, 2, 1]) {
+      payable = ((BASE_GAS + gas * BigInt(count)) * 5n) / 4n;
+      const [asked, before] = [estimates, sent.length];
+      expect(await dispatch()).to.equal(true);
+      expect(sent.slice(before).map(({ operationIds }) => operationIds)).to.deep.equal([ids.slice(0, count)]);
+      expect(estimates - asked).to.be.at.most(3);
+    }
+    const asked = estimates;
+    payable = 0n;
     expect(await dispatch()).to.equal(false);
-    expect(await store.operations.get("p7")).to.include({ state: "queued", reason: "RELAYER_BALANCE_LOW" });
+    expect(estimates).to.equal(asked + 1);
+    expect(await store.operations.get("p63")).to.include({ state: "queued", reason: "RELAYER_BALANCE_LOW" });
   });
 });

@@ -64,6 +64,7 @@ describe("the store's queries", () => {
     await store.operations.counts();
     await store.operations.get("a");
     await store.outbox.open();
+    await store.outbox.summaries();
     await store.outbox.nonces("0x01", 0);
     await store.ledger.spends(["1", "2"]);
     await store.ledger.leafCount();

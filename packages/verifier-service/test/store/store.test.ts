@@ -221,6 +221,8 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.gasToday()).to.equal(2000n);
     const [open] = await store.outbox.open();
     expect(open!.attempts.map(({ hash }) => hash)).to.deep.equal(["0xh1", "0xh2"]);
+    const { id, kind, sender, state, cost, createdAt } = open!;
+    expect(await store.outbox.summaries()).to.deep.equal([{ id, kind, sender, state, cost, createdAt }]);
     const twice = store.asRelayer(lease, ({ outbox }) =>
       outbox.record({ ...base, id: "u", gasLimit: 1n }, { ...attempt, hash: "0xh3" }, []),
     );
@@ -231,7 +233,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     await store.asRelayer(lease, ({ outbox }) => outbox.dropped("t"));
     expect(await store.operations.get("a")).to.include({ state: "queued", transactionId: undefined });
     expect(await store.gasToday()).to.equal(0n);
-    expect(await store.outbox.open()).to.deep.equal([]);
+    expect([await store.outbox.open(), await store.outbox.summaries()]).to.deep.equal([[], []]);
   });
 
   it("records a transaction again that was dropped, if the signed version is the same", async () => {
