@@ -1,9 +1,15 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createLog } from "@sotto/server";
 import { readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
+import { Registry } from "prom-client";
 import { EXTENSIONS } from "../src/extensions.ts";
 import { TraceLimits } from "../src/traces/limits.ts";
+import { openTraces } from "../src/traces/otlp.ts";
 
 const BASE = {
   SOTTO_CHAIN_ID: "31337",
@@ -53,6 +59,52 @@ describe("the limits of traces", () => {
     ]);
     now = 60_000;
     expect(limits.take("other")).to.equal(true);
+  });
+});
+
+describe("the end of the service", () => {
+  let server: Server;
+  let received: number;
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /**
+   * Records one step for a collector, and closes.
+   * @param respond answers the collector's request
+   * @returns whether closing ended within `ms`, and the counts of steps
+   */
+  async function close(ms: number, respond: (response: ServerResponse) => void) {
+    received = 0;
+    server = createServer((request, response) => {
+      received += 1;
+      request.resume();
+      respond(response);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
+    const metrics = new Registry();
+    const traces = openTraces({ url, headers: {}, perMinute: 1, log: createLog("silent"), metrics, clock: Date.now });
+    traces.tracing!.begin("verify", { isRequest: true }).end({});
+    // Timers of one process fire in order, however slow the machine is.
+    const closed = Promise.resolve(traces.close!()).then(() => true);
+    const late = new Promise<boolean>((resolve) => void setTimeout(resolve, ms, false).unref());
+    const inTime = await Promise.race([closed, late]);
+    await closed;
+    return { inTime, counts: await metrics.getSingleMetricAsString("sotto_traces_steps_total") };
+  }
+
+  it("waits at most 2 s for a collector that never answers", async () => {
+    const { inTime, counts } = await close(2_100, () => {});
+    expect([inTime, received]).to.deep.equal([true, 1]);
+    expect(counts).to.include('result="sent"} 0').and.include('result="failed"} 0');
+  });
+
+  it("waits for a collector that answers slowly", async () => {
+    const { counts } = await close(2_100, (response) => void setTimeout(() => response.end("{}"), 200));
+    expect(received).to.equal(1);
+    expect(counts).to.include('result="sent"} 1').and.include('result="failed"} 0');
   });
 });
 
