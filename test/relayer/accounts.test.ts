@@ -8,10 +8,17 @@ import { slow } from "@sotto/test-kit/slow";
 import { Web3Signer } from "@sotto/test-kit/web3-signer";
 import type { Payment } from "@sotto/test-pool/statements";
 import { OTHER_KEY, RELAYER_KEY, TestChain } from "@sotto/test-world/relayer/chain";
-import { enqueue, rounds, type Service, Services } from "@sotto/test-world/relayer/service";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  rounds,
+  type Service,
+  Services,
+} from "@sotto/test-world/relayer/service";
 import type { RelayerOptions } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { Contract, Wallet } from "ethers";
 import { Children, ended } from "./support/children.ts";
 import { remoteAccounts } from "./support/remote-accounts.ts";
 
@@ -272,6 +279,43 @@ describe("a relayer with several accounts", function () {
     expect((await chain.provider.getTransactionReceipt(hash))?.status).to.equal(1);
     await rounds(service);
     await settle(service, added);
+  });
+
+  it("fails no deposit while its transaction, which was given up, may still be mined", async () => {
+    const storeUrl = services.newStoreUrl();
+    const account = new Wallet(Wallet.createRandom().privateKey, chain.provider);
+    await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
+    await chain.automine(false);
+    const before = await services.start({ storeUrl, accounts: accountsOf(RELAYER_KEY) });
+    const id = await enqueueDeposit(before.store, await authorizedDeposit(chain, account, [1_000_000n]));
+    const [lost] = await eventually(async () => {
+      const open = await before.store.outbox.open();
+      return open.length > 0 && open;
+    });
+    const { raw, hash } = lost!.attempts.at(-1)!;
+    await services.stop(before);
+    expect(await chain.rpc("hardhat_dropTransaction", hash)).to.equal(true);
+    const gas = await chain.rpc("eth_getBalance", FIRST, "latest");
+    await chain.rpc("hardhat_setBalance", FIRST, "0x1");
+    await chain.automine(true);
+    // Without its tokens, simulations of the deposit revert.
+    await chain.rpc("hardhat_setBalance", account.address, "0xde0b6b3a7640000");
+    const token = new Contract(chain.deployment.token, ["function transfer(address, uint256)"], account);
+    await (await token.getFunction("transfer")(ADDRESSES[2], 1_000_000n)).wait();
+    const config = { stuckAfter: 100, rebroadcastAfter: 100, blockSeconds: 0.1 };
+    const service = await services.start({ storeUrl, accounts: accountsOf(OTHER_KEY), config });
+    const deferred = () => service.log.filter(({ fields }) => fields["reason"] === "REVERTED").length;
+    for (let count = 1; count <= 5; count += 1) {
+      await eventually(async () => deferred() >= count);
+      await chain.mine();
+    }
+    await rounds(service);
+    expect(await service.store.operations.get(id)).to.include({ state: "queued", reverts: 2 });
+    // The first transaction is mined after all.
+    await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
+    await chain.rpc("hardhat_setBalance", FIRST, gas);
+    await chain.rpc("eth_sendRawTransaction", raw);
+    expect((await service.relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
   it("sends appends from one account until none is under way, and then from the next one if that one is draining", async () => {

@@ -68,6 +68,7 @@ describe("a relayer with dead operations", function () {
       });
     }
     await store.leases.release(lease);
+    await chain.rpc("hardhat_setNonce", account.address, `0x${count.toString(16)}`);
   }
 
   it("fails a deposit once its reverted transaction is final, and never sends it again", async () => {

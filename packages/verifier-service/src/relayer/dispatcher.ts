@@ -311,15 +311,39 @@ export class Dispatcher {
     );
   }
 
-  async #defer(deferred: readonly Deferred[], { lease, head }: Round): Promise<void> {
+  /**
+   * Those of these deposits and withdrawals that another revert would fail although a transaction that was given up can still be
+   * mined: no other one has used its nonce.
+   */
+  async #mayBeMined(deferred: readonly Deferred[], { confirmedNumber }: Round): Promise<Set<Operation>> {
+    const { store, chain } = this.#context;
+    const counts = new Map<string, number>();
+    const found = new Set<Operation>();
+    for (const { operation, reverts } of deferred) {
+      const { kind, txHash } = operation;
+      if (!reverts || kind === "payment" || txHash === undefined || operation.reverts < MAX_REVERTS - 1) continue;
+      const dropped = await store.outbox.dropped(txHash);
+      if (dropped === undefined) continue;
+      const { sender, nonce } = dropped;
+      const count = counts.get(sender) ?? (await chain.transactionCount(sender, Math.max(0, confirmedNumber)));
+      counts.set(sender, count);
+      if (count <= nonce) found.add(operation);
+    }
+    return found;
+  }
+
+  async #defer(deferred: readonly Deferred[], round: Round): Promise<void> {
     const { store, clock, log, metrics, config } = this.#context;
+    const { lease, head } = round;
     if (deferred.length === 0) return;
+    const mayBeMined = await this.#mayBeMined(deferred, round);
     const failed = new Set<Operation>();
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
         // A reorganization can make every simulation on one block revert, so each block counts once.
         const isNew = operation.revertBlock !== head.number;
-        const count = reverts ? operation.reverts + Number(isNew) : 0;
+        const most = mayBeMined.has(operation) ? MAX_REVERTS - 1 : Number.POSITIVE_INFINITY;
+        const count = reverts ? Math.min(operation.reverts + Number(isNew), most) : 0;
         // Before its deadline, only a payment that was never in a transaction can be marked as failed here. For
         // deposits and withdrawals the resolver checks the chain first.
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";

@@ -64,6 +64,12 @@ export function outboxReads(db: Db) {
       const rows = await query.where(PARTS.openTransactions).orderBy("nonce").execute();
       return rows.map(({ cost, created_at, ...row }) => ({ ...row, cost: BigInt(cost), createdAt: created_at }));
     },
+    /** The dropped transaction with this signed version; undefined if it was not dropped. */
+    async dropped(hash: string): Promise<Pick<OutboxTransaction, "sender" | "nonce"> | undefined> {
+      const query = db.selectFrom("attempts").innerJoin("transactions", "transactions.id", "attempts.transaction_id");
+      const found = query.select(["sender", "nonce"]).where("hash", "=", hash).where("state", "=", "dropped");
+      return found.executeTakeFirst();
+    },
     get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, id))[0],
     /**
      * The nonces, starting at `from`, of all transactions that were not dropped. Final ones are included: a node may

@@ -65,6 +65,7 @@ describe("the store's queries", () => {
     await store.operations.get("a");
     await store.outbox.open();
     await store.outbox.summaries();
+    await store.outbox.dropped("0x01");
     await store.outbox.nonces("0x01", 0);
     await store.ledger.spends(["1", "2"]);
     await store.ledger.leafCount();
