@@ -1,8 +1,10 @@
 // The alerts' causes, with the real service: each one changes the metrics so that its alert selects them, beyond its threshold.
 
-import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { createRegistry } from "@sotto/server";
 import { closedAfterTest } from "@sotto/test-kit/closed-after";
 import { eventually } from "@sotto/test-kit/eventually";
 import { FaultyNode } from "@sotto/test-kit/faulty-node";
@@ -26,7 +28,7 @@ import {
 import { startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { readAlerts, type Series, selectorsOf, selects } from "./support/alerts.ts";
+import { readAlerts, type Series, selectorsOf, selects, seriesOf } from "./support/alerts.ts";
 import { scrape } from "./support/scrape.ts";
 
 const alerts = readAlerts();
@@ -72,6 +74,14 @@ async function causesOf(service: Pick<TestService, "metricsUrl">, expected = tru
     .map(({ alert }) => alert);
 }
 
+/** Number of the newest block that a service has read. */
+function newestBlock({ folder }: TestService): number {
+  const database = new DatabaseSync(join(folder, "store.sqlite"), { readOnly: true });
+  const { newest } = database.prepare("select max(number) as newest from blocks").get() as { newest: number };
+  database.close();
+  return newest;
+}
+
 describe("the cause of an alert", function () {
   slow(this, "chains, databases and services");
   let world: World;
@@ -85,6 +95,13 @@ describe("the cause of an alert", function () {
     const { body } = await post(`${url}/verify`, bundle);
     return settleRequest(bundle, body["paymentToken"]);
   };
+
+  it("is here for every alert but one, whose metric Prometheus sets itself", function () {
+    const titles: string[] = [];
+    this.test!.parent!.eachTest(({ title }) => void titles.push(title));
+    const caused = new Set(titles.flatMap((title) => title.match(/\bSotto\w+/g) ?? []));
+    expect(alerts.map(({ alert }) => alert).filter((alert) => !caused.has(alert))).to.deep.equal(["SottoDown"]);
+  });
 
   const CAUSES: Readonly<Record<string, Record<string, string>>> = {
     SottoBalanceTooLow: { SOTTO_LEAST_BALANCE: HUGE },
@@ -133,20 +150,26 @@ describe("the cause of an alert", function () {
     expect(await causesOf(service)).to.deep.equal(["SottoArtifactsDamaged"]);
   });
 
-  it("raises SottoSignerFails if the remote signer has stopped", async () => {
-    const key = relayerKey();
-    const signer = await Web3Signer.start([key]);
-    const service = await open({
-      SOTTO_RELAYER_KEY: "",
-      SOTTO_SIGNER_URL: signer.url,
-      SOTTO_SIGNER_ACCOUNTS: new Wallet(key).address.toLowerCase(),
-      SOTTO_SIGNER_TIMEOUT_MS: "500",
-      SOTTO_CLIENT_SECRET: "a secret of 32 characters or more",
+  for (const [alert, key] of [
+    ["SottoSignerFails", undefined],
+    ["SottoAccountFails", relayerKey()],
+  ] as const)
+    it(`raises ${alert} if the remote signer has stopped, with ${key === undefined ? "no other" : "another"} account`, async () => {
+      const remote = relayerKey();
+      const signer = await Web3Signer.start([remote]);
+      const service = await open({
+        SOTTO_RELAYER_KEY: key ?? "",
+        SOTTO_SIGNER_URL: signer.url,
+        SOTTO_SIGNER_ACCOUNTS: new Wallet(remote).address.toLowerCase(),
+        SOTTO_SIGNER_TIMEOUT_MS: "500",
+        SOTTO_CLIENT_SECRET: "a secret of 32 characters or more",
+      });
+      expect(await causesOf(service, false)).to.deep.equal([]);
+      await signer.close();
+      await raises([service], alert, (failing) => failing === 1);
+      const causes = await causesOf(service, key !== undefined ? false : undefined);
+      expect(causes).to.deep.equal(key === undefined ? [alert] : []);
     });
-    expect(await causesOf(service, false)).to.deep.equal([]);
-    await signer.close();
-    expect(await causesOf(service)).to.deep.equal(["SottoSignerFails"]);
-  });
 
   it("raises SottoNoLeader and SottoRelayerStuck if a replica holds the lease and does nothing", async () => {
     let ahead = 0;
@@ -172,6 +195,52 @@ describe("the cause of an alert", function () {
     const service = await open({ SOTTO_LEAST_BALANCE: String(5_000n * 10n ** 18n) });
     expect(await causesOf(service, false)).to.deep.equal([]);
     await raises([service], "SottoBalanceFalls", (balance, least) => balance > 0 && balance < 3 * least);
+  });
+
+  it("raises SottoBudgetFalls while the service is still ready", async () => {
+    const settings = { ...environment(world, temporaryFolder("budget")), SOTTO_QUOTAS_BEYOND_BUDGET: "allow" };
+    const generous = await open(settings);
+    const { body } = await post(`${generous.url}/settle`, await verified(generous));
+    expect(body["status"]).to.equal("success");
+    const { fee } = (await world.provider.getTransactionReceipt(String(body["txSignature"])))!;
+    await generous.close();
+    const service = await open({ ...settings, SOTTO_GAS_BUDGET: String((fee * 11n) / 10n) });
+    await raises([service], "SottoBudgetFalls", (gas, budget) => gas > 0.8 * budget && gas < budget);
+  });
+
+  it("raises SottoFlood and SottoProofsRefused if a client sends more wrong proofs than are verified", async () => {
+    const service = await open();
+    const [wrong, other] = [1, 2].map(() => forgeBundle(world, { root: world.root }));
+    const bundle = { ...wrong!, proof: other!.proof };
+    const send = () => post(`${service.url}/verify`, bundle);
+    expect((await send()).body["reason"]).to.equal("INVALID_PROOF");
+    const flood = Promise.allSettled(Array.from({ length: 1_500 }, send));
+    await raises([service], "SottoFlood", (waiting, max) => max > 0 && waiting > 0.5 * max);
+    await raises([service], "SottoProofsRefused", (refused) => refused > 0);
+    await flood;
+  });
+
+  it("raises SottoReloadRefused if the settings that are read again are wrong", async () => {
+    const service = await open();
+    expect(
+      await service.reload(() => {
+        throw new Error("a wrong setting");
+      }),
+    ).to.equal(false);
+    const series = await scrape(service);
+    expect(valuesOf("SottoReloadRefused", series)).to.deep.equal([[0]]);
+  });
+
+  it("raises SottoVersionsDiffer if two replicas have different versions", async () => {
+    const manifest = join(temporaryFolder("version"), "package.json");
+    writeFileSync(manifest, JSON.stringify({ name: "@sotto/verifier-service", version: "0.0.0-older" }));
+    const older = seriesOf(await createRegistry(pathToFileURL(manifest)).metrics());
+    const versions = (series: readonly Series[]) =>
+      new Set(series.flatMap(({ metric, labels }) => (metric === "sotto_build_info" ? [labels["version"]] : [])));
+    const [one, two] = [await scrape(await open()), await scrape(await open())];
+    expect(versions([...one, ...two]).size).to.equal(1);
+    expect(versions([...one, ...older]).size).to.equal(2);
+    expect(valuesOf("SottoVersionsDiffer", [...one, ...older])).to.deep.equal([[1, 1]]);
   });
 
   it("raises SottoNodePaused and SottoNodeBehind for a node that is behind", async () => {
@@ -247,6 +316,44 @@ describe("the cause of an alert", function () {
       ahead = 200_000;
       await raises([service], "SottoPaymentsFail", (failed) => failed > 3);
       await settling;
+    });
+
+    it("raises SottoSettlesSlowly once a payment is settled that waited for a block", async () => {
+      // Without those of the payments that have expired.
+      await service.close();
+      await own.provider.send("evm_mine", []);
+      ahead = 0;
+      const slowly = closedAfterTest(await openService({}, () => Date.now() + ahead, own));
+      const settled = post(`${slowly.url}/settle`, await verified(slowly, own));
+      const pending = () => own.provider.send("eth_getBlockTransactionCountByNumber", ["pending"]);
+      await eventually(async () => Number(await pending()) > 0);
+      ahead = 100_000;
+      await own.provider.send("evm_mine", []);
+      await settled;
+      const upTo = await eventually(async () => {
+        const buckets = (await scrape(slowly)).filter(
+          ({ metric, labels }) => metric === "sotto_relayer_settle_seconds_bucket" && labels["kind"] === "payment",
+        );
+        const counts = new Map(buckets.map(({ labels, value }) => [labels["le"], value]));
+        return counts.get("+Inf") === 1 && counts;
+      });
+      expect([upTo.get("90"), upTo.get("120")]).to.deep.equal([0, 1]);
+    });
+
+    it("raises SottoReorganizations with each one", async () => {
+      await own.provider.send("evm_setAutomine", [true]);
+      const reorganized = closedAfterTest(await openService({}, Date.now, own));
+      for (let count = 1; count <= 4; count += 1) {
+        const snapshot = await own.provider.send("evm_snapshot", []);
+        await own.provider.send("hardhat_mine", ["0x3"]);
+        const head = Number(await own.provider.send("eth_blockNumber", []));
+        await eventually(async () => newestBlock(reorganized) === head);
+        await own.provider.send("evm_revert", [snapshot]);
+        // Empty blocks of the same second would have the same hashes.
+        await own.provider.send("evm_increaseTime", [5]);
+        await own.provider.send("hardhat_mine", ["0x5"]);
+        await raises([reorganized], "SottoReorganizations", (seen) => seen >= count);
+      }
     });
   });
 });
