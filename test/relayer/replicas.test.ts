@@ -98,6 +98,49 @@ describe("replicas on one PostgreSQL", function () {
     }
   });
 
+  it("continue if a round of the leader hangs, whose late signature sends nothing", async () => {
+    const key = new Wallet(RELAYER_KEY);
+    let sign: () => void = () => {};
+    const signatures: string[] = [];
+    const signer = {
+      address: key.address,
+      async signTransaction(transaction: Parameters<Wallet["signTransaction"]>[0]) {
+        await new Promise<void>((resolve) => {
+          sign = resolve;
+        });
+        const raw = await key.signTransaction(transaction);
+        signatures.push(raw);
+        return raw;
+      },
+    };
+    const config = { ...CONFIG, leaseTtl: 9_000, stalledAfter: 3_000 };
+    const first = await services.start({ storeUrl, config, accounts: [{ signer }] });
+    await eventually(async () => (await first.relayer.status()).leader);
+    const second = await services.start({ storeUrl, config });
+    const nonce = await nonceOf();
+    const payment = await chain.payment();
+    const id = await enqueue(second.store, payment);
+    const { state, txHash } = await second.relayer.waitFor(id, WAIT);
+    expect(state).to.equal("settled");
+    expect(first.counts.get("relayer_errors_total")).to.equal(1);
+    expect((await first.relayer.status()).leader).to.equal(false);
+    expect(signatures).to.deep.equal([]);
+    sign();
+    await eventually(async () => first.log.some(({ fields }) => (fields as { code?: string }).code === "LEASE_LOST"));
+    expect([signatures.length, first.counts.get("relayer_transactions_total")]).to.deep.equal([1, undefined]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([txHash]);
+    expect((await nonceOf()) - nonce).to.equal(1);
+    // The first one can lead again.
+    await services.stop(second);
+    const next = await enqueue(first.store, await chain.payment());
+    const settled = first.relayer.waitFor(next, WAIT);
+    await eventually(async () => {
+      sign();
+      return (await first.store.operations.get(next))?.state === "settled";
+    });
+    expect((await settled).state).to.equal("settled");
+  });
+
   it("recover from the loss of all connections", async () => {
     const { relayer, store } = await services.start({ storeUrl, config: CONFIG });
     await eventually(async () => (await relayer.status()).leader);

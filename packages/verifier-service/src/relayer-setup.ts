@@ -30,6 +30,9 @@ export interface RelayerParts {
   readonly clock: (() => number) | undefined;
 }
 
+/** A round hangs if it has written nothing for as long as this many requests without a response take. */
+const TIMEOUTS = 10;
+
 /** Lower case. */
 export interface RelayerAddresses {
   /** The account that responses name: the first that is not draining. */
@@ -40,13 +43,21 @@ export interface RelayerAddresses {
 
 /** The limits that may change while the relayer runs. */
 export const relayerLimits = (
-  config: Pick<Config, "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudget" | "longestValidity">,
+  config: Pick<
+    Config,
+    "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudget" | "longestValidity" | "rpcTimeoutMs" | "signerTimeoutMs"
+  >,
 ): RelayerLimits => ({
   maxFeePerGas: config.maxFeePerGas,
   maxPriorityFeePerGas: config.maxPriorityFeePerGas,
   gasBudgetPerDay: config.gasBudget,
   // An hour more, because the resolver checks after the deadline is confirmed.
   maxAuthorizationAge: config.longestValidity + 3_600,
+  // A round may ask several nodes and signers that do not respond before it writes something.
+  stalledAfter: Math.max(
+    DEFAULT_RELAYER_CONFIG.stalledAfter,
+    TIMEOUTS * Math.max(config.rpcTimeoutMs, config.signerTimeoutMs),
+  ),
 });
 
 /** Creates the relayer from the settings. It is not started yet. */

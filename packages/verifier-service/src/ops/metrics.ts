@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { SIGNER_ERRORS } from "../error-definitions.ts";
 import { REASONS } from "../payments/checks.ts";
 import { OWN_REASONS } from "../relayer/final-outcome.ts";
+import { STALLED } from "../relayer/progress.ts";
 import type { RelayerCounter, RelayerGauge, RelayerMetrics } from "../relayer/types.ts";
 import type { OperationKind, TransactionKind } from "../store/index.ts";
 
@@ -27,6 +28,7 @@ const ERRORS = [
   "ESTIMATE_FAILED",
   "STORE_UNAVAILABLE",
   "LEASE_LOST",
+  STALLED,
   "UNEXPECTED",
 ];
 

@@ -3,6 +3,7 @@ import type { Tracing } from "@sotto/server";
 import type { Lease, Store } from "../store/index.ts";
 import type { Accounts } from "./accounts.ts";
 import type { FeeMarket } from "./fee-market.ts";
+import type { Progress } from "./progress.ts";
 import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics } from "./types.ts";
 
 /** Shared by all parts of the relayer. */
@@ -21,6 +22,8 @@ export interface RelayerContext {
   clock: () => number;
   /** Measures durations, ms: never goes back, even if the machine's clock is set back. */
   monotonic: () => number;
+  /** Notices a round that hangs. */
+  progress: Progress;
 }
 
 /** The state of the chain at the start of a round. */

@@ -13,6 +13,7 @@ import { FeeMarket } from "./fee-market.ts";
 import { Follower } from "./follower.ts";
 import { assertConfig } from "./options.ts";
 import { OutcomeResolver } from "./outcome-resolver.ts";
+import { Progress } from "./progress.ts";
 import { type Relayer, RelayerLoop } from "./relayer.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
@@ -51,7 +52,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
  * @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS
  */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { store, chain, prover, metrics, log, clock = Date.now, tracing = NO_TRACING } = options;
+  const { chain, prover, metrics, log, clock = Date.now, tracing = NO_TRACING } = options;
   // Its own, because its limits may change.
   const config = { ...options.config };
   assertConfig(config);
@@ -63,6 +64,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const monotonic = options.clock ?? (() => performance.now());
+  const progress = new Progress(monotonic);
+  const store = progress.watch(options.store);
   const accounts = new Accounts({
     accounts: accountsOf(options.accounts).map((account) => new Account({ ...account, metrics, log, monotonic })),
     chain,
@@ -70,7 +73,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
     clock,
   });
   const own = { accounts, pool, config, market };
-  const context: RelayerContext = { store, chain, ...own, metrics, log, tracing, clock, monotonic };
+  const context: RelayerContext = { store, chain, ...own, metrics, log, tracing, clock, monotonic, progress };
   const sender = new Sender(context);
   const appender = config.append && prover ? new Appender(context, sender, prover) : undefined;
   const parts = {

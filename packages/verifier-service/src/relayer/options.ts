@@ -25,6 +25,7 @@ const RANGES: Readonly<Record<Numbers, readonly [least: number, most: number]>> 
   maxAuthorizationAge: [60, 40 * 86_400],
   reorgDepth: [8, 10_000],
   leaseTtl: [500, 600_000],
+  stalledAfter: [1_000, 3_600_000],
 };
 
 const POSITIVE: readonly BigInts[] = ["maxGas", "maxFeePerGas", "maxPriorityFeePerGas", "gasBudgetPerDay"];

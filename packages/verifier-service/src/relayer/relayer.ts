@@ -11,6 +11,7 @@ import type { Follower } from "./follower.ts";
 import { assertConfig } from "./options.ts";
 import type { OutcomeResolver } from "./outcome-resolver.ts";
 import { OutcomeWaiters } from "./outcome-waiters.ts";
+import { STALLED } from "./progress.ts";
 import type { Tracker } from "./tracker.ts";
 import type { Outcome, RelayerLimits, RelayerStatus } from "./types.ts";
 import { WakeSignal } from "./wake-signal.ts";
@@ -146,9 +147,9 @@ export class RelayerLoop implements Relayer {
   }
 
   async #run(): Promise<void> {
-    const { config } = this.#context;
+    const { config, progress } = this.#context;
     while (!this.#stopping) {
-      const busy = await this.#round().catch((error: unknown) => this.#failed(error));
+      const busy = await progress.of(() => this.#round()).catch((error: unknown) => this.#failed(error));
       // After a transaction was sent, the chain may change at once. Otherwise the next block is soon enough.
       if (!this.#stopping)
         await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
@@ -156,8 +157,29 @@ export class RelayerLoop implements Relayer {
   }
 
   async #renew(): Promise<void> {
+    const { config, progress } = this.#context;
+    if (this.#lease === undefined) return;
+    if (progress.silence > config.stalledAfter) return this.#giveUp(this.#lease, progress.silence);
     // A replica that lost the lease notices it at its next write.
-    if (this.#lease) await this.#acquire().catch(() => undefined);
+    await this.#acquire().catch(() => undefined);
+  }
+
+  /**
+   * Releases the lease while a round hangs, so that another replica can lead. If the round resumes after that, it cannot write, and
+   * what it signs is not sent: a transaction is sent only after it is stored.
+   */
+  async #giveUp(lease: Lease, ms: number): Promise<void> {
+    const { store, log, metrics } = this.#context;
+    this.#lease = undefined;
+    this.#error = STALLED;
+    this.#showLeads(false);
+    metrics.count("relayer_errors_total", 1, { code: STALLED });
+    log.error(
+      { code: STALLED, ms: Math.round(ms) },
+      "a round of the relayer hangs; the lease is released until the round ends",
+    );
+    // If the database does not respond, the lease expires.
+    await store.leases.release(lease).catch(() => undefined);
   }
 
   /** Acquires or renews the lease, and shows in the metrics whether this replica leads, even if a round hangs meanwhile. */
@@ -199,17 +221,18 @@ export class RelayerLoop implements Relayer {
   /** @returns whether something was sent */
   async #round(): Promise<boolean> {
     const { store, metrics } = this.#context;
-    this.#lease = await this.#acquire();
-    if (this.#lease === undefined) return false;
+    const lease = await this.#acquire();
+    this.#lease = lease;
+    if (lease === undefined) return false;
     const { follower, resolver, tracker, dispatcher, appender } = this.#parts;
-    const { head, rolledBackTo } = await follower.catchUp(this.#lease);
+    const { head, rolledBackTo } = await follower.catchUp(lease);
     if (rolledBackTo !== undefined) {
       metrics.count("relayer_reorganisations_total");
       this.#context.log.warn({ to: rolledBackTo, head: head.number }, "the chain was reorganized");
       await appender?.reorganized();
     }
     this.#head = head;
-    const round = await this.#begin(this.#lease, head);
+    const round = await this.#begin(lease, head);
     const { operations } = store;
     // Payments first: there may be any number of deposits and withdrawals.
     const spent = await resolver.resolve(round, [
@@ -226,7 +249,7 @@ export class RelayerLoop implements Relayer {
     await this.#measure();
     this.#error = undefined;
     this.#lastRound = this.#context.clock();
-    await this.#recordRound(this.#lease);
+    await this.#recordRound(lease);
     return sent || sentOthers || appending;
   }
 

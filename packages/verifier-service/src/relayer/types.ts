@@ -92,12 +92,14 @@ export interface RelayerConfig {
   reorgDepth: number;
   /** Time after which another replica replaces a leader that does not renew its lease, ms. */
   leaseTtl: number;
+  /** Time after which a leader whose round writes nothing to the store gives up its lease, ms. */
+  stalledAfter: number;
 }
 
 /** What may change while the relayer runs. */
 export type RelayerLimits = Pick<
   RelayerConfig,
-  "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudgetPerDay" | "maxAuthorizationAge"
+  "maxFeePerGas" | "maxPriorityFeePerGas" | "gasBudgetPerDay" | "maxAuthorizationAge" | "stalledAfter"
 >;
 
 export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
@@ -119,6 +121,7 @@ export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
   maxAuthorizationAge: 90_000,
   reorgDepth: 128,
   leaseTtl: 15_000,
+  stalledAfter: 120_000,
 };
 
 /** For a local chain, which makes a block for each transaction. */

@@ -6,12 +6,14 @@ import { eventually } from "@sotto/test-kit/eventually";
 import { expect } from "chai";
 import { createMetrics } from "../../src/ops/metrics.ts";
 import type { RelayerContext } from "../../src/relayer/context.ts";
+import { Progress, STALLED } from "../../src/relayer/progress.ts";
 import { type Parts, RelayerLoop } from "../../src/relayer/relayer.ts";
 import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore } from "../../src/store/index.ts";
 
 /** The lease is renewed three times as often. */
 const TTL = 3_000;
+const STALLED_AFTER = 60_000;
 const HEAD = { number: 7, timestamp: 1_790_000_000, hash: "0x" };
 
 describe("the relayer's rounds", () => {
@@ -33,6 +35,7 @@ describe("the relayer's rounds", () => {
       store,
       config: LOCAL_RELAYER_CONFIG,
       clock: Date.now,
+      progress: new Progress(Date.now),
       metrics: { count: () => {}, gauge: () => {}, accounts: () => {}, leads: () => {}, settledAfter: () => {} },
       log: createLog("debug", { write: (line: string) => void lines.write(line) }),
     };
@@ -63,6 +66,7 @@ describe("the relayer's rounds", () => {
       config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 5 },
       clock: Date.now,
       monotonic: Date.now,
+      progress: new Progress(Date.now),
       metrics: createMetrics(),
       accounts: {
         async readBalances() {
@@ -97,12 +101,15 @@ describe("the relayer's rounds", () => {
       dispatcher: { ...none, dispatchOthers: async () => false },
     };
     let now = 1_000_000;
+    const progress = new Progress(() => now);
+    const watched = progress.watch(store);
     const context = {
-      store,
+      store: watched,
       metrics,
-      config: { ...LOCAL_RELAYER_CONFIG, leaseTtl: TTL, pollInterval: 5 },
+      config: { ...LOCAL_RELAYER_CONFIG, leaseTtl: TTL, pollInterval: 5, stalledAfter: STALLED_AFTER },
       clock: () => now,
       monotonic: () => now,
+      progress,
       accounts: {
         readBalances: async () => {},
         states: () => [{ address: "0x", role: "active", fault: undefined, open: 0, balance: 5n }],
@@ -137,7 +144,7 @@ describe("the relayer's rounds", () => {
     const later = (ms: number) => {
       now += ms;
     };
-    return { store, gauges, shows, hanging, close, later };
+    return { store, watched, metrics, gauges, shows, hanging, close, later };
   }
 
   it("cease to show the leader's gauges as soon as another replica has the lease, even if a round hangs", async () => {
@@ -175,5 +182,32 @@ describe("the relayer's rounds", () => {
     end();
     await close();
     expect(await gauges()).to.deep.equal(["sotto_relayer_leader 0"]);
+  });
+
+  it("release the lease while one writes nothing for long, and lead again once it ends", async () => {
+    const { store, watched, metrics, shows, hanging, close, later } = await openLoop();
+    const end = await hanging();
+    const count = async () => {
+      const { values } = await metrics.registry.getSingleMetric("sotto_relayer_errors_total")!.get();
+      return values.find(({ labels }) => labels["code"] === STALLED)?.value;
+    };
+    const acquire = () => store.leases.acquire("relayer", "another", 600_000);
+    const lease = await store.database.db.selectFrom("leases").selectAll().executeTakeFirstOrThrow();
+    // A write is progress: the first round reads the whole chain, page by page.
+    later(STALLED_AFTER);
+    await watched.asRelayer(lease, async () => {});
+    later(STALLED_AFTER);
+    await new Promise((resolve) => setTimeout(resolve, TTL / 2));
+    expect([await count(), await acquire()]).to.deep.equal([0, undefined]);
+    later(1);
+    await shows(0);
+    expect(await count()).to.equal(1);
+    const other = (await eventually(acquire))!;
+    await shows(0);
+    await store.leases.release(other);
+    end();
+    await shows(1);
+    expect(await count()).to.equal(1);
+    await close();
   });
 });
