@@ -56,7 +56,8 @@ interface Range {
 const ZERO: Range = { low: 0n, high: 0n };
 const add = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
 const shift = ({ low, high }: Range, by: bigint): Range => ({ low: low + by, high: high + by });
-const inOrder = (values: readonly bigint[]): bigint[] => [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+export const inOrder = (values: readonly bigint[]): bigint[] =>
+  [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 const rangeOf = (values: readonly bigint[]): Range => {
   const order = inOrder(values);
   return { low: order[0] as bigint, high: order.at(-1) as bigint };
@@ -102,7 +103,12 @@ function digitsOf(system: Normalized, booleans: ReadonlySet<number>, by: number)
 }
 
 /** Adds multiples of other constraints until only bits, or other wires that may stay, are left. Each other wire is replaced once. */
-export function sumOfBits(system: Normalized, stays: (wire: number) => boolean, start: number): Equation | undefined {
+export function sumOfBits(
+  system: Normalized,
+  stays: (wire: number) => boolean,
+  start: number,
+  limit = MAX_CONSTRAINTS,
+): Equation | undefined {
   const terms: Scaled[] = [];
   const products: { scale: bigint; a: Form; b: Form }[] = [];
   const linear = new Map<number, bigint>();
@@ -135,7 +141,7 @@ export function sumOfBits(system: Normalized, stays: (wire: number) => boolean, 
     linear.delete(wire);
     if (value === 0n) continue;
     const by = system.uses(wire).find(isUsable);
-    if (by === undefined || replaced.has(wire) || used.size === MAX_CONSTRAINTS) return undefined;
+    if (by === undefined || replaced.has(wire) || used.size === limit) return undefined;
     replaced.add(wire);
     const sum = (system.sides(by) as readonly Form[]).at(-1) as Form;
     const coefficient = sum.coefficients[sum.wires.indexOf(wire)] as bigint;

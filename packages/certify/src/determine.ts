@@ -3,6 +3,7 @@ import type { Facts } from "./facts.ts";
 import { inverse, mod, P } from "./field.ts";
 import { combine, type Form, isZero, keyOf, lineOf, ratio } from "./form.ts";
 import { eliminated, solve } from "./linear.ts";
+import { LongDivisions } from "./long-division.ts";
 import type { Normalized } from "./normalize.ts";
 import type { Comparison, Determination, Scaled } from "./steps.ts";
 
@@ -34,6 +35,7 @@ export class Determined {
   /** Constraints of which two wires were open. Whether they are a division does not depend on any other wire. */
   readonly #pairs: number[] = [];
   #divisions: Divisions | undefined;
+  #longDivisions: LongDivisions | undefined;
   /** Constraints to visit: first those that compute their wire, then the others. */
   readonly #queue: number[] = [];
   readonly #later: number[] = [];
@@ -65,7 +67,7 @@ export class Determined {
     for (const wire of given) this.#mark(system.root(wire));
     this.#propagate();
     this.#giveResults(results);
-    while (this.#trySystem() || this.#tryNestedBits()) this.#propagate();
+    while (this.#trySystem() || this.#tryNestedBits() || this.#tryLongDivision()) this.#propagate();
   }
 
   /**
@@ -425,6 +427,21 @@ export class Determined {
       changed = true;
     }
     return changed;
+  }
+
+  /** Division with remainder of numbers in limbs. */
+  #tryLongDivision(): boolean {
+    const open: number[] = [];
+    for (const [by, count] of this.#open.entries())
+      if (count > 0 && this.#system.sides(by) !== undefined) open.push(by);
+    if (open.length === 0) return false;
+    this.#longDivisions ??= new LongDivisions(this.#system, this.#facts.booleans);
+    const found = this.#longDivisions.find(open, (wire) => this.#known[wire] === 1);
+    for (const step of found) {
+      this.steps.push(step);
+      for (const { wire } of [...step.quotient, ...step.remainder]) this.#mark(wire);
+    }
+    return found.length > 0;
   }
 
   /** Linear equations with constant coefficients that determine a wire together. */

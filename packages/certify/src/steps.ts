@@ -98,6 +98,38 @@ export type Fact =
   | { rule: "rootless"; square: Product; form: Form }
   | LadderFact;
 
+/** Division with remainder of numbers in limbs: quotient D + remainder = a determined number, and 0 <= remainder < D. */
+export interface LongDivision {
+  readonly rule: "long_division";
+  /** Constraints that give a wire as a sum of wires whose range is known: bits, and the wires of earlier entries. */
+  readonly ranges: readonly { readonly by: number; readonly wire: number }[];
+  /** Wires shown to be 0 or 1: F wire = 0, and F Y is a multiple of 1 - wire. */
+  readonly flags: readonly { readonly zero: number; readonly other: number; readonly wire: number }[];
+  /** Sums of constraints that are 0 as integers. Their sum with these weights is the division. */
+  readonly equations: readonly { readonly terms: readonly Scaled[]; readonly weight: bigint }[];
+  /** Wires of that sum which are 0, because their factors exceed all other terms. */
+  readonly vanishing: readonly number[];
+  /** The quotient is the sum of these wires times their weights. */
+  readonly quotient: readonly { readonly wire: number; readonly weight: bigint }[];
+  /** The remainder's limbs, each with what compares it with the divisor's limb. */
+  readonly remainder: readonly Limb[];
+  /** Bits that tell which limbs are less or equal, and the wires that constraints compute from them. */
+  readonly leaves: readonly number[];
+  readonly definitions: readonly { readonly by: number; readonly wire: number }[];
+  /** Constraints of these bits and wires that exclude the choices for which the remainder is not below D. */
+  readonly checks: readonly number[];
+}
+
+/** A limb of a remainder. */
+export interface Limb {
+  readonly wire: number;
+  readonly weight: bigint;
+  /** Their sum is the limb less the divisor's limb, and bits. */
+  readonly terms: readonly Scaled[];
+  /** Constraint `by` is flag X = 0, where X and the sum of `terms` are a multiple of the limb less the divisor's limb. */
+  readonly equal?: { readonly by: number; readonly flag: number; readonly terms: readonly Scaled[] };
+}
+
 /** A step that determines wires: two satisfying assignments that agree on all earlier ones agree on these. */
 export type Determination =
   | { rule: "linear"; by: number; wire: number; nonzero: number }
@@ -139,6 +171,7 @@ export type Determination =
       /** The constraints that say that the remainder is below the divisor; none if its range does. */
       less: readonly Scaled[];
     }
+  | LongDivision
   | { rule: "system"; wires: readonly number[]; by: readonly number[] }
   /** A wire shown to be w or -w that is taken as given, like an input. */
   | { rule: "sign"; wire: number; by: number };

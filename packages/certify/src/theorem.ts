@@ -8,7 +8,7 @@ import { Normalized } from "./normalize.ts";
 import { assertPrimes } from "./primes.ts";
 import { readSystem, type System } from "./r1cs.ts";
 import type { Theorem } from "./replay/certificate.ts";
-import type { Determination, Fact } from "./steps.ts";
+import type { Determination, Fact, LongDivision } from "./steps.ts";
 
 /** What is found out about one shipped circuit before a theorem is chosen. */
 export interface Basis {
@@ -261,10 +261,23 @@ const constraintsOf = (step: Determination): readonly number[] => {
   if (step.rule === "root") return [step.by, step.sum];
   if (step.rule === "division")
     return [step.by, ...step.ranges.filter((by) => by >= 0), ...step.less.map(({ by }) => by)];
+  if (step.rule === "long_division") return constraintsOfLong(step);
   return step.rule === "system" || step.rule === "either" ? step.by : [step.by];
 };
 
+function constraintsOfLong(step: LongDivision): number[] {
+  const { ranges, flags, equations, remainder, definitions, checks } = step;
+  return [
+    ...[...ranges, ...definitions].map(({ by }) => by),
+    ...flags.flatMap(({ zero, other }) => [zero, other]),
+    ...equations.flatMap(({ terms }) => terms.map(({ by }) => by)),
+    ...remainder.flatMap(({ terms, equal }) => [...terms, ...(equal?.terms ?? [])].map(({ by }) => by)),
+    ...checks,
+  ];
+}
+
 function wiresDetermined(step: Determination): readonly number[] {
+  if (step.rule === "long_division") return [...step.quotient, ...step.remainder].map(({ wire }) => wire);
   if (step.rule === "division") return [step.quotient, step.remainder];
   return "wires" in step ? step.wires : [step.wire];
 }
@@ -301,7 +314,7 @@ function findAsserting(
     const wires = wiresDetermined(step);
     if (step.rule === "bits" || step.rule === "root") need(step.below ?? -1);
     if (step.rule === "root") need(step.half ?? -1);
-    if (step.rule === "root" || step.rule === "division")
+    if (step.rule === "root" || step.rule === "division" || step.rule === "long_division")
       for (const constraint of constraintsOf(step))
         for (const { wires: bits } of normalized.sides(constraint) ?? [])
           for (const bit of bits) need(choices.get(bit) ?? -1);

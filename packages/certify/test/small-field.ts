@@ -68,7 +68,8 @@ export async function smallFieldRules(curve?: SmallCurve, prime = curve?.p ?? SM
     const { Determined } = await load<typeof import("../src/determine.ts")>("determine");
     const { replayComparison } = await load<typeof import("../src/replay/compare.ts")>("replay/compare");
     const { replayDivision } = await load<typeof import("../src/replay/division.ts")>("replay/division");
-    return { Normalized, Facts, Determined, replayComparison, replayDivision };
+    const { replayLongDivision } = await load<typeof import("../src/replay/long-division.ts")>("replay/long-division");
+    return { Normalized, Facts, Determined, replayComparison, replayDivision, replayLongDivision };
   } finally {
     hooks.deregister();
   }

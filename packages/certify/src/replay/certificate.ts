@@ -62,6 +62,12 @@ const integer: Read = (value) => {
   const size = BigInt(`0x${digits}`);
   return size >= P ? refuse("contains a number above the field's prime") : sign === "-" ? -size : size;
 };
+/** An integer of a division in limbs, which can exceed the prime. */
+const large: Read = (value) => {
+  const [, sign, digits] = /^0x(-?)([0-9a-f]{1,2048})$/.exec(String(value)) ?? [];
+  if (typeof value !== "string" || digits === undefined) return refuse("contains something else than an integer");
+  return sign === "-" ? -BigInt(`0x${digits}`) : BigInt(`0x${digits}`);
+};
 const list =
   (read: Read): Read =>
   (value) =>
@@ -218,6 +224,24 @@ const STEPS: Readonly<Record<Exclude<Determination["rule"], "sign">, Shape>> = {
     divisor: optional(number),
     ranges: list(number),
     less: list(scaled),
+  },
+  long_division: {
+    ranges: list(definition),
+    flags: list(object({ zero: number, other: number, wire: number })),
+    equations: list(object({ terms: list(scaled), weight: large })),
+    vanishing: list(number),
+    quotient: list(object({ wire: number, weight: large })),
+    remainder: list(
+      object({
+        wire: number,
+        weight: large,
+        terms: list(scaled),
+        equal: optional(object({ by: number, flag: number, terms: list(scaled) })),
+      }),
+    ),
+    leaves: list(number),
+    definitions: list(definition),
+    checks: list(number),
   },
   system: { wires: list(number), by: list(number) },
 };

@@ -18,6 +18,7 @@ import {
 import { replayDivision } from "./division.ts";
 import { centred, inverse, mod, P, power } from "./field.ts";
 import { LadderReplay } from "./ladder.ts";
+import { replayLongDivision } from "./long-division.ts";
 import { need } from "./need.ts";
 import { checkNonsquare } from "./nonsquare.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
@@ -920,6 +921,16 @@ class Replay {
         });
         known.add(step.quotient);
         known.add(step.remainder);
+        return;
+      }
+      case "long_division": {
+        replayLongDivision(step, {
+          expand: (constraint) => this.#expand(constraint),
+          linear: (constraint) => this.#linear(this.#expand(constraint)),
+          isBit: (wire) => this.#booleans.has(wire),
+          isKnown: (wire) => known.has(wire),
+        });
+        for (const { wire } of [...step.quotient, ...step.remainder]) known.add(wire);
         return;
       }
       case "system": {
