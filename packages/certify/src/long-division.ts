@@ -22,6 +22,8 @@ const MAX_LEAVES = 14;
 const MAX_DEFINITIONS = 64;
 /** Maximum number of constraints that exclude choices. */
 const MAX_CHECKS = 200;
+/** Maximum number of terms that all choices evaluate together. */
+const MAX_EVALUATED = 2 ** 23;
 /** Constraints that a comparison of two limbs adds up. */
 const MAX_COMPARISON = 2;
 /** Maximum number of guesses which wires are the quotient of a constant divisor. */
@@ -347,17 +349,35 @@ export class LongDivisions {
       if (-whole.low >= P || whole.high >= P || size + absolute(equal.offset) >= P) return undefined;
     }
     const { definitions, checks } = this.#circuit(leaves);
+    const valued = new Set([...leaves, ...definitions.map(({ wire }) => wire)]);
+    const bounds = limbs.map(({ wire, bits, constant: rest, equal }) => {
+      const free = new Map([...bits].filter(([bit]) => !valued.has(bit)));
+      return {
+        weight: weights.get(wire) as bigint,
+        fixed: [...bits].filter(([bit]) => valued.has(bit)),
+        highest: rest - this.#sum(free, () => undefined).low,
+        equal,
+      };
+    });
+    const size =
+      [...definitions.map(({ by }) => by), ...checks].reduce((sum, by) => sum + this.#termsOf(by), 0) +
+      bounds.reduce((sum, { fixed }) => sum + fixed.length + 1, 0);
+    if (size * 2 ** leaves.length > MAX_EVALUATED) return undefined;
     for (let choice = 0; choice < 2 ** leaves.length; choice++) {
       const values = new Map(leaves.map((wire, i) => [wire, BigInt((choice >> i) & 1)]));
       if (!this.#isPossible(values, definitions, checks)) continue;
-      const most = limbs.reduce((sum, { wire, bits, constant: rest, equal }) => {
-        const bound = rest - this.#sum(bits, (bit) => values.get(bit)).low;
-        const least = values.get(equal.flag) === 1n && equal.offset < bound ? equal.offset : bound;
-        return sum + (weights.get(wire) as bigint) * least;
+      const most = bounds.reduce((sum, { weight, fixed, highest: highestFree, equal }) => {
+        const bound = fixed.reduce((rest, [bit, k]) => rest - k * (values.get(bit) as bigint), highestFree);
+        return sum + weight * (values.get(equal.flag) === 1n && equal.offset < bound ? equal.offset : bound);
       }, -constant);
       if (most > -1n) return undefined;
     }
     return { leaves, definitions, checks };
+  }
+
+  /** At least the number of terms of a constraint, constants included. */
+  #termsOf(by: number): number {
+    return (this.#system.sides(by) as readonly Form[]).reduce((sum, { wires }) => sum + wires.length + 1, 1);
   }
 
   #sum(terms: ReadonlyMap<number, bigint>, valueAt: (wire: number) => bigint | undefined): Range {
@@ -420,7 +440,7 @@ export class LongDivisions {
     };
     for (const { by, wire } of definitions) {
       const sum = (this.#system.sides(by) as readonly Form[]).at(-1) as Form;
-      values.set(wire, mod(residual(by) * inverse(sum.coefficients[sum.wires.indexOf(wire)] as bigint)));
+      values.set(wire, smallest(residual(by) * inverse(sum.coefficients[sum.wires.indexOf(wire)] as bigint)));
     }
     return checks.every((by) => mod(residual(by)) === 0n);
   }

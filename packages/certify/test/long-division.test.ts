@@ -276,7 +276,7 @@ describe("the second checker refuses a division in limbs without one of its prem
         constraints: { 0: [{ [LOW]: 1n, [HIGH]: 1n }, product[1], product[2]] },
       },
     ],
-    ["too many constraints for each choice", { step: { checks: new Array<number>(501).fill(8) } }],
+    ["too many terms in all choices", { step: { leaves: [...BITS, FLAG], checks: new Array<number>(200).fill(8) } }],
     ["too many choices", { step: { leaves: [LESS, FLAG, LESS] } }],
     ["too many choices", { step: { leaves: BITS.concat(TOP, FLAG) } }],
     ["not a bit", { step: { flags: [] } }],
@@ -286,6 +286,21 @@ describe("the second checker refuses a division in limbs without one of its prem
       { ...withLimb({ equal: undefined }), constraints: { 4: [{}, {}, { [REMAINDER]: -1n, 0: -4n, [LESS]: 4n }] } },
     ],
     ["the remainder may be the divisor or more", { step: { checks: [] } }],
+    [
+      // remainder - divisor is 1 and bits. OTHER, which is subtracted, is -1 in the only choice: it is not P - 1 as an integer.
+      "the remainder may be the divisor or more",
+      {
+        step: {
+          ranges: [...STEP.ranges, { by: 7, wire: OTHER }],
+          remainder: [{ wire: REMAINDER, weight: 1n, terms: limb.terms }],
+        },
+        constraints: {
+          4: [{}, {}, { [REMAINDER]: -1n, [DIVISOR]: 1n, [FIRST_BIT + 8]: 1n, [FIRST_BIT + 9]: 2n, [OTHER]: -1n }],
+          7: [{}, {}, { [OTHER]: 1n, [LESS]: 1n }],
+          8: [{}, {}, { [LESS]: 1n, 0: -1n }],
+        },
+      },
+    ],
     ["the remainder may be the divisor or more", { constraints: { 8: [{ [OTHER]: 1n }, { 0: 1n }, {}] } }],
     [
       "a comparison that may exceed the prime",

@@ -5,12 +5,13 @@ import { need } from "./need.ts";
 type LongDivision = Extract<CertificateFile["steps"][number], { rule: "long_division" }>;
 type Scaled = { readonly by: number; readonly scale: bigint };
 type Terms = ReadonlyMap<number, bigint>;
+type Sides = readonly [Terms, Terms, Terms];
 type Bounds = readonly [low: bigint, high: bigint];
 
 /** What the replay knows about the circuit. */
 interface Circuit {
   /** A constraint's sides; the constant is under 0. */
-  readonly expand: (constraint: number) => readonly [Terms, Terms, Terms];
+  readonly expand: (constraint: number) => Sides;
   /** The terms of a constraint that add up to 0, if it is linear. */
   readonly linear: (constraint: number) => Terms | undefined;
   readonly isBit: (wire: number) => boolean;
@@ -20,10 +21,19 @@ interface Circuit {
 const CONSTANT = 0;
 /** Each choice of so many bits is tried at most. */
 const MAX_LEAVES = 14;
-/** Constraints that are evaluated for each choice. */
-const MAX_EVALUATED = 500;
+/** Terms that all choices of the leaves evaluate together. */
+const MAX_EVALUATED = 2 ** 23;
 /** Products of terms that one constraint has at most. */
 const MAX_PRODUCTS = 10_000;
+
+/** Constraints that are evaluated for each choice of the leaves. */
+interface Equations {
+  /** The wire is `scale` times A B less the other terms of C. */
+  readonly definitions: readonly { readonly wire: number; readonly sides: Sides; readonly scale: bigint }[];
+  readonly checks: readonly Sides[];
+  /** Number of their terms. */
+  readonly size: number;
+}
 
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 const inOrder = (x: bigint, y: bigint): number => (x < y ? -1 : x > y ? 1 : 0);
@@ -79,11 +89,10 @@ class LongDivisionReplay {
   }
 
   /** Bounds of a linear sum of integers. */
-  #spread(terms: Terms, fixed: Terms = new Map()): Bounds {
+  #spread(terms: Iterable<readonly [wire: number, k: bigint]>): Bounds {
     let [low, high] = [0n, 0n];
     for (const [wire, k] of terms) {
-      const value = fixed.get(wire);
-      const [least, most] = stretched(k, value === undefined ? this.#at(wire) : [value, value]);
+      const [least, most] = stretched(k, this.#at(wire));
       [low, high] = [low + least, high + most];
     }
     return [low, high];
@@ -222,8 +231,7 @@ class LongDivisionReplay {
 
   /** In each choice of the leaves that the constraints permit, the remainder less the divisor is at most -1. */
   #less(divisor: Terms): void {
-    const { remainder, leaves, definitions, checks } = this.#step;
-    need(definitions.length + checks.length <= MAX_EVALUATED, "too many constraints for each choice");
+    const { remainder, leaves } = this.#step;
     need(leaves.length <= MAX_LEAVES && new Set(leaves).size === leaves.length, "too many choices");
     for (const leaf of leaves)
       need(leaf !== CONSTANT && (this.#circuit.isBit(leaf) || this.#flags.has(leaf)), "not a bit");
@@ -241,18 +249,56 @@ class LongDivisionReplay {
       [...rest.values()].every((k) => k === 0n),
       "the comparisons are not about remainder and divisor",
     );
+    const equations = this.#equationsOfLeaves();
+    const valued = new Set([...leaves, ...equations.definitions.map(({ wire }) => wire)]);
+    const bounds = comparisons.map(({ others, offset, flag }, i) => ({
+      weight: (remainder[i] as { weight: bigint }).weight,
+      fixed: [...others].filter(([wire]) => valued.has(wire)),
+      least: this.#spread([...others].filter(([wire]) => !valued.has(wire)))[0],
+      offset,
+      flag,
+    }));
+    const size = bounds.reduce((sum, { fixed }) => sum + fixed.length + 1, equations.size);
+    need(size * 2 ** leaves.length <= MAX_EVALUATED, "too many terms in all choices");
     for (let choice = 0; choice < 2 ** leaves.length; choice++) {
       const values = new Map(leaves.map((leaf, i) => [leaf, BigInt(Math.floor(choice / 2 ** i) % 2)]));
-      if (!this.#permits(values)) continue;
+      if (!permits(equations, values)) continue;
       let most = constant;
-      for (const [i, { others, offset, flag }] of comparisons.entries()) {
-        // difference = -others
-        const bound = -this.#spread(others, values)[0];
+      for (const { weight, fixed, least, offset, flag } of bounds) {
+        // The difference is the negative of all other terms.
+        const bound = -fixed.reduce((sum, [wire, k]) => sum + k * (values.get(wire) as bigint), least);
         const isEqual = flag !== undefined && values.get(flag) === 1n;
-        most += (remainder[i] as { weight: bigint }).weight * (isEqual && offset < bound ? offset : bound);
+        most += weight * (isEqual && offset < bound ? offset : bound);
       }
       need(most <= -1n, "the remainder may be the divisor or more");
     }
+  }
+
+  /** The constraints between the leaves: those that compute a wire, and the others. */
+  #equationsOfLeaves(): Equations {
+    const { leaves, definitions, checks } = this.#step;
+    const valued = new Set(leaves);
+    let size = 0;
+    const sidesOf = (by: number): Sides => {
+      const sides = this.#circuit.expand(by);
+      size += sides.reduce((sum, side) => sum + side.size, 1);
+      need(size <= MAX_EVALUATED, "too many terms in all choices");
+      return sides;
+    };
+    return {
+      definitions: definitions.map(({ by, wire }) => {
+        need(wire !== CONSTANT && !valued.has(wire), "a value of a wire that has one");
+        valued.add(wire);
+        const linear = this.#circuit.linear(by);
+        const [a, b, c] = linear === undefined ? sidesOf(by) : ([new Map(), new Map(), linear] as const);
+        if (linear !== undefined) size += linear.size + 1;
+        // c less its own term is a b, or 0.
+        const rest = new Map([...c].filter(([key]) => key !== wire));
+        return { wire, sides: [a, b, rest] as const, scale: inverse(c.get(wire) ?? 0n) };
+      }),
+      checks: checks.map(sidesOf),
+      size,
+    };
   }
 
   /** A limb's difference and the other terms of its comparison; their sum is 0 in integers. */
@@ -283,32 +329,24 @@ class LongDivisionReplay {
     );
     return { difference, others, offset, flag: equal.flag };
   }
+}
 
-  /** Whether the constraints between the leaves hold for their values. */
-  #permits(values: Map<number, bigint>): boolean {
-    const { definitions, checks } = this.#step;
-    const at = (terms: Terms, except = -1) => {
-      let sum = 0n;
-      for (const [wire, k] of terms) {
-        if (wire === except) continue;
-        const value = wire === CONSTANT ? 1n : values.get(wire);
-        need(value !== undefined, `wire ${wire} has no value`);
-        sum += k * value;
-      }
-      return sum;
-    };
-    for (const { by, wire } of definitions) {
-      need(wire !== CONSTANT && !values.has(wire), "a value of a wire that has one");
-      const [a, b, c] = this.#circuit.expand(by);
-      const linear = this.#circuit.linear(by);
-      if (linear !== undefined) values.set(wire, mod(-at(linear, wire) * inverse(linear.get(wire) ?? 0n)));
-      else values.set(wire, mod((at(a) * at(b) - at(c, wire)) * inverse(c.get(wire) ?? 0n)));
-    }
-    return checks.every((by) => {
-      const [a, b, c] = this.#circuit.expand(by);
-      return mod(at(a) * at(b) - at(c)) === 0n;
-    });
+/** The value of a sum. Throws if a wire has none. */
+function sumAt(terms: Terms, values: ReadonlyMap<number, bigint>): bigint {
+  let sum = 0n;
+  for (const [wire, k] of terms) {
+    const value = wire === CONSTANT ? 1n : values.get(wire);
+    need(value !== undefined, `wire ${wire} has no value`);
+    sum += k * value;
   }
+  return sum;
+}
+
+/** Whether the constraints between the leaves hold for their values. Adds the integers of the wires that they compute. */
+function permits({ definitions, checks }: Equations, values: Map<number, bigint>): boolean {
+  const residual = ([a, b, c]: Sides) => sumAt(a, values) * sumAt(b, values) - sumAt(c, values);
+  for (const { wire, sides, scale } of definitions) values.set(wire, centred(residual(sides) * scale));
+  return checks.every((sides) => mod(residual(sides)) === 0n);
 }
 
 /** Whether two forms are multiples of each other and not 0. */
