@@ -15,7 +15,7 @@ interface Template {
   readonly name: string;
   readonly file: string;
   readonly statements: readonly Statement[];
-  /** Template of each component that has a name. */
+  /** Template of each component that has a name: circom permits one. */
   readonly components: ReadonlyMap<string, string>;
   /** Lines of declared signals. */
   readonly signals: ReadonlyMap<string, number>;
@@ -32,6 +32,8 @@ export interface Place {
   readonly text: string;
 }
 
+/** Comments, and texts that are logged. */
+const NO_CODE = /\/\*[\s\S]*?\*\/|\/\/.*|"[^"\n]*"/g;
 const ANONYMOUS = /^([A-Za-z_$]\w*?)_\d+_\d+$/;
 const blank = (comment: string) => comment.replace(/[^\n]/g, " ");
 const withoutIndices = (name: string) => name.replace(/\[[^\]]*\]/g, "");
@@ -85,7 +87,7 @@ export class Places {
   /** @param files the main and every file that it includes; `shorten` makes the file names of messages */
   constructor(files: readonly string[], shorten: (path: string) => string = (path) => basename(path)) {
     for (const file of files) {
-      const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, blank);
+      const text = readFileSync(file, "utf8").replace(NO_CODE, blank);
       for (const head of text.matchAll(/\btemplate\s+(?:custom\s+|parallel\s+)*([A-Za-z_$]\w*)\s*\([^)]*\)\s*\{/g)) {
         const open = head.index + head[0].length - 1;
         const body = text.slice(open + 1, closingBrace(text, open));
@@ -145,11 +147,17 @@ export class Places {
     return best && { template: template.name, file: template.file, line: best.line, text: best.text };
   }
 
-  /** Whether a signal is an input or output of a component: "main.tree.root", of the component tree. */
-  isPort(name: string): boolean {
+  /**
+   * Whether a signal is an input or output of a component: "main.tree.root", of the component tree.
+   * @param name circom's
+   * @returns undefined if the sources do not show it
+   */
+  isPort(name: string): boolean | undefined {
     const path = name.split(".");
     const signal = withoutIndices(path.pop() as string);
-    return path.length > 1 && this.#templateOf(path)?.ports.has(signal) === true;
+    if (path.length < 2) return false;
+    const template = this.#templateOf(path);
+    return template?.signals.has(signal) === true ? template.ports.has(signal) : undefined;
   }
 
   /** The statement that assigns a signal: a hint (`<--`) if there is one, otherwise the declaration. */

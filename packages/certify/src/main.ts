@@ -24,11 +24,13 @@ Exit code 0: certified, 1: refuted, 2: unknown, 3: the input is not a circuit.
                          strong: ${MEANING.strong}
                          source: ${MEANING.source},
                          also inputs that the file has no wire for (default, if outputs fails for that)
+                         ports: the same inputs determine every output, and every input
+                         and output of a component (default without outputs, if wires fails)
       --simplify LEVEL   circom's --O0, --O1 (default) or --O2 of the file that is certified
       --out FILE         write the certificate, if the circuit is certified
       --check            replay a certificate with the second checker alone; --theorem then
                          names what it must show (default: any)
-      --source FILE      the circuit as circom --O0 compiles it, for a certificate of the theorem source
+      --source FILE      the circuit as circom --O0 compiles it, for a certificate of the theorem source or ports
       --json             print JSON
       --sarif FILE       write a SARIF file
       --github           print annotations for GitHub Actions

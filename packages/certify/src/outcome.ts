@@ -73,8 +73,8 @@ export type Stage = "compile" | "prove" | "check" | "search";
 /** What to prove, and how. */
 export interface CertifyOptions {
   /**
-   * Default: `outputs`; `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input; or `wires`, if there
-   * are no outputs. Then the search is only for two values of an input or output of a component.
+   * Default: `outputs`; `source`, if that leaves fewer outputs open because the r1cs file has no wire for an input. Without outputs:
+   * `wires`; `ports`, if that leaves wires open and there are sources.
    */
   readonly theorem?: Theorem | undefined;
   /** Is called at each stage; before the search, with the outcome so far. */
@@ -99,10 +99,18 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   let theorem = options.theorem ?? (isOutputless ? "wires" : DEFAULT_THEOREM);
   const [problem] = basis.problems;
   if (problem !== undefined) return unknownOutcome(theorem, problem);
-  if (isOutputless && theorem !== "wires")
+  const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
+  const isPort = (wire: number) => {
+    const name = names.get(basis.plain.labels[wire] as number);
+    return name === undefined ? undefined : circuit.places?.isPort(name);
+  };
+  // Also those of which the sources do not show that they are none.
+  const ports = () => Array.from(basis.plain.labels.keys()).filter((wire) => wire > 0 && isPort(wire) !== false);
+  if (theorem === "ports" && circuit.places === undefined)
+    return unknownOutcome(theorem, "only the sources show the components: certify the .circom file");
+  let claimed = theorem === "wires" ? everyWire(basis) : [...outputsOf(basis), ...(theorem === "ports" ? ports() : [])];
+  if (claimed.length === 0)
     return unknownOutcome(theorem, "the circuit has no outputs: use --theorem wires, which is about every wire");
-  const isDefaultWires = isOutputless && options.theorem === undefined;
-  const claimed = claimedWires(basis, theorem);
   const openIn = ({ determined }: Proof) => claimed.filter((wire) => !determined.isDetermined(wire));
   let proof = determine(basis, [], theorem);
   let open = openIn(proof);
@@ -112,21 +120,27 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
     const left = openIn(other);
     if (left.length < open.length) [proof, theorem, open] = [other, "source", left];
   }
-  const names = readNames(circuit.plain?.sym ?? circuit.sym ?? "");
+  // A wire with two values is not wrong by itself: the inverse of IsZero has them. One between two components is.
+  const isDefaultWires = isOutputless && options.theorem === undefined;
+  const between = open.length > 0 && isDefaultWires && circuit.places !== undefined ? ports() : [];
+  if (between.length > 0) {
+    [theorem, claimed] = ["ports", between];
+    if (basis.lacking.length > 0) proof = determine(basis, [], theorem);
+    open = openIn(proof);
+  }
   const explain = (free: number[]) => new Explanation({ ...proof, free }, names, circuit.places ?? new Places([]));
   const nameOf = (wire: number) => explain([wire]).name(wire);
   if (open.length === 0) {
-    const outcome = checkProof(circuit, proof, theorem, onStage);
+    const outcome = checkProof(circuit, proof, theorem, theorem === "ports" ? claimed : undefined, onStage);
     return outcome.verdict === "certified" ? { ...outcome, unused: basis.unused.map(nameOf) } : outcome;
   }
-  const what = theorem === "wires" ? "wires" : "outputs";
   const advice = isDefaultWires
     ? ", and the circuit has no outputs (--theorem wires searches for two values of any wire)"
     : lackingInputs(basis, options.theorem, nameOf);
-  const reason = `${open.length} of ${claimed.length} ${what} are not shown to be determined${advice}`;
+  const reason = `${open.length} of ${claimed.length} ${CLAIMED[theorem]} are not shown to be determined${advice}`;
   const soFar = unknownOutcome(theorem, reason, open.length, explain(open).findings());
-  // A wire with two values is not wrong by itself: the inverse of IsZero has them. One between two components is.
-  const targets = isDefaultWires ? open.filter((wire) => circuit.places?.isPort(nameOf(wire)) === true) : open;
+  const isTarget = (wire: number) => theorem !== "ports" || wire <= basis.plain.outputs || isPort(wire) === true;
+  const targets = isDefaultWires && theorem === "wires" ? [] : open.filter(isTarget);
   if (search === undefined || targets.length === 0) return soFar;
   onStage?.("search", soFar);
   const found = searchWitnesses({ shipped: r1cs, plain }, proof, theorem, targets, search());
@@ -142,17 +156,25 @@ export function certify(circuit: Circuit, options: CertifyOptions = {}): Outcome
   };
 }
 
-/** The wires of the plain circuit that a theorem is about: every wire of the r1cs file, also one in no constraint, or the outputs. */
-const claimedWires = ({ bridge, plain }: Basis, theorem: Theorem): number[] =>
-  theorem === "wires"
-    ? [...new Set(bridge.map)].filter((wire) => wire > 0)
-    : Array.from({ length: plain.outputs }, (_, i) => 1 + i);
+const CLAIMED: Readonly<Record<Theorem, string>> = {
+  outputs: "outputs",
+  wires: "wires",
+  strong: "outputs",
+  source: "outputs",
+  ports: "outputs, inputs and outputs of components",
+};
+
+/** Every wire of the r1cs file, also one in no constraint, as wires of the plain circuit. */
+const everyWire = ({ bridge }: Basis): number[] => [...new Set(bridge.map)].filter((wire) => wire > 0);
+
+const outputsOf = ({ plain }: Basis): number[] => Array.from({ length: plain.outputs }, (_, i) => 1 + i);
 
 /** The outcome of a proof that leaves nothing open, once the second checker has replayed it. */
 function checkProof(
   { r1cs, plain: source }: Circuit,
   { normalized, facts, determined }: Proof,
   theorem: Theorem,
+  ports: readonly number[] | undefined,
   onStage: CertifyOptions["onStage"],
 ): Outcome {
   onStage?.("check");
@@ -161,6 +183,7 @@ function checkProof(
     theorem,
     r1cs: sha256(r1cs),
     plain: plain.equals(r1cs) ? undefined : plain,
+    ports,
     substitutions: normalized.substitutions,
     facts: facts.steps,
     steps: determined.steps,

@@ -9,6 +9,7 @@ export const MEANING: Readonly<Record<Theorem, string>> = {
   wires: "all inputs together determine every wire",
   strong: "the public inputs alone determine every output",
   source: "all inputs of the source together determine every output",
+  ports: "all inputs of the source together determine every output, and every input and output of a component",
 };
 
 const HELP = "https://www.npmjs.com/package/@sotto/certify";
@@ -21,13 +22,14 @@ export function textOf(path: string, outcome: Outcome): string[] {
   const { theorem } = outcome;
   const head = `${path}: ${outcome.verdict}`;
   if (outcome.verdict === "certified") {
-    const { constraints, wires, outputs, source } = outcome.checked;
+    const { constraints, wires, outputs, source, ports } = outcome.checked;
     return [
       `${head}: ${MEANING[theorem]} (theorem ${theorem})`,
       `  ${constraints} constraints, ${wires} wires, ${outputs} outputs; a second checker has replayed the proof`,
+      ...(ports === undefined ? [] : [`  ${ports} inputs and outputs of components`]),
       ...(source === undefined
         ? []
-        : [`  the file lacks inputs; circom --O0 keeps them, in a file with the SHA-256 ${source}`]),
+        : [`  the proof is also about the file that circom --O0 makes, with the SHA-256 ${source}`]),
       ...(outcome.unused ?? []).map((input) => `  ${input} is in no constraint`),
     ];
   }

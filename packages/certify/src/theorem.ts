@@ -106,6 +106,7 @@ export function determine(basis: Basis, withheld: readonly number[] = [], theore
     wires: present,
     strong: results,
     source: inputs,
+    ports: inputs,
   };
   const given = theorem === undefined ? privates : givenBy[theorem];
   const determined = new Determined(

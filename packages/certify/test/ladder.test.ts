@@ -77,7 +77,8 @@ describe("ladders with circomlib's formulas", function () {
   });
 
   it("determines all of EdDSA's verifier but the inverses of numbers that may be 0, if the key is on the curve", async () => {
-    const { plain } = await compile(checkedEddsa("Poseidon"));
+    const circuit = await compile(checkedEddsa("Poseidon"));
+    const { plain } = circuit;
     if (plain === undefined) throw new Error("compiled circuits have one");
     const proof = prove(plain.r1cs, plain.r1cs, [], "wires");
     const explanation = new Explanation(proof, readNames(plain.sym), new Places([]));
@@ -88,6 +89,7 @@ describe("ladders with circomlib's formulas", function () {
       "main.verifier.isZero.inv",
       "main.verifier.mulAny.zeropoint.inv",
     ]);
+    expect(certify(circuit)).to.include({ verdict: "certified", theorem: "ports" });
   });
 
   describe("with a mistake in a formula", () => {

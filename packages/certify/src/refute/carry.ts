@@ -25,7 +25,7 @@ export interface Carried {
 /**
  * Searches two witnesses that agree on the given inputs and differ in a wire of `open`. The shipped file can lack inputs
  * that the plain one has, so the search is about the plain one, and the replay about the shipped one;
- * about both for the theorem `source`, which gives inputs that only the plain one has.
+ * about both for the theorems `source` and `ports`, which give inputs that only the plain one has.
  * @param open wires of the plain circuit
  * @returns the witnesses, or why there are none, to end a sentence
  */
@@ -45,7 +45,8 @@ export function searchWitnesses(
   const found = refute({ system: proof.plain, given, targets: open, limits });
   if (found.verdict === "unknown")
     return found.reason === "limit" ? "and the search for two witnesses reached its limits" : NONE;
-  if (theorem === "source" && checkRefutation(plain, theorem, found.witnesses) !== undefined) return NONE;
+  const isAboutBoth = theorem === "source" || theorem === "ports";
+  if (isAboutBoth && checkRefutation(plain, theorem, found.witnesses) !== undefined) return NONE;
   const map = [...proof.bridge.map];
   const [first, second] = found.witnesses;
   const carry = (witness: readonly bigint[]) => map.map((wire) => witness[wire] as bigint);

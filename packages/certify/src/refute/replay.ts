@@ -41,7 +41,8 @@ export function checkRefutation(
     (wire) => (theorem !== "strong" || wire <= publicOutputs + publicInputs) && differs(wire),
   );
   if (changed !== undefined) return `the witnesses differ in wire ${changed}, which is given`;
-  const claimed = theorem === "wires" ? wires - 1 : publicOutputs;
+  // Which wires are inputs and outputs of components, only the sources say.
+  const claimed = theorem === "wires" || theorem === "ports" ? wires - 1 : publicOutputs;
   return Array.from({ length: claimed }, (_, i) => 1 + i).some(differs)
     ? undefined
     : "the witnesses agree on every wire that should be determined";

@@ -8,10 +8,11 @@ import { P } from "./field.ts";
 /**
  * What a certificate shows. `outputs`: all inputs determine every output. `wires`: all inputs determine every wire.
  * `strong`: the public inputs alone determine every output. `source`: all inputs of the source determine every output, also
- * those for which the .r1cs file has no wire; it is about the file without simplification too.
+ * those for which the .r1cs file has no wire; it is about the file without simplification too. `ports`: the same inputs determine
+ * every output and the other wires of that file that the certificate names, for `certify` every input and output of a component.
  */
-export type Theorem = "outputs" | "wires" | "strong" | "source";
-export const THEOREMS: readonly Theorem[] = ["outputs", "wires", "strong", "source"];
+export type Theorem = "outputs" | "wires" | "strong" | "source" | "ports";
+export const THEOREMS: readonly Theorem[] = ["outputs", "wires", "strong", "source", "ports"];
 export const DEFAULT_THEOREM: Theorem = "outputs";
 
 /** The contents of a certificate file. */
@@ -21,6 +22,8 @@ export interface CertificateFile {
   readonly r1cs: string;
   /** The .r1cs file without simplification on which the proof runs; undefined if it is the same file. */
   readonly plain: Buffer | undefined;
+  /** For the theorem `ports`: wires of the file without simplification; otherwise undefined. */
+  readonly ports?: readonly number[] | undefined;
   readonly substitutions: readonly Substitution[];
   readonly facts: readonly Fact[];
   readonly steps: readonly Determination[];
@@ -262,6 +265,7 @@ const contents = object({
   plain: optional((value) =>
     typeof value === "string" ? Buffer.from(value, "base64") : refuse("has a circuit that is not base64"),
   ),
+  ports: optional(list(number)),
   substitutions: list(object({ constraint: number, wire: number, root: number, scale: integer, offset: integer })),
   facts: list(step(FACTS)),
   steps: list(step(STEPS)),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { decodeCertificate, type Theorem } from "./certificate.ts";
+import { type CertificateFile, decodeCertificate, type Theorem } from "./certificate.ts";
 import { need } from "./need.ts";
 import { inputWires, parseR1cs, type R1cs } from "./r1cs.ts";
 import { replay, replayBridge } from "./replay.ts";
@@ -9,8 +9,10 @@ export interface CheckedTheorem {
   readonly theorem: Theorem;
   /** SHA-256 of the .r1cs file that the theorem is about, in hexadecimal. */
   readonly r1cs: string;
-  /** SHA-256 of the file without simplification that the theorem `source` is about too; otherwise absent. */
+  /** SHA-256 of the file without simplification that the theorems `source` and `ports` are about too; otherwise absent. */
   readonly source?: string;
+  /** For the theorem `ports`: number of wires of that file that the certificate names; otherwise absent. */
+  readonly ports?: number;
   /** Number of outputs of the .r1cs file. */
   readonly outputs: number;
   /** Number of its wires, with the constant 1. */
@@ -39,8 +41,8 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
 
 /**
  * Replays a certificate with the second checker, which trusts nothing in it. The theorem is about the .r1cs file alone:
- * the certificate's own circuit is a hint. Only the theorem `source` is about that circuit too.
- * @param source the circuit without simplification (circom --O0), which the theorem `source` needs
+ * the certificate's own circuit is a hint. Only the theorems `source` and `ports` are about that circuit too.
+ * @param source the circuit without simplification (circom --O0), which these theorems need
  * @throws Error with the first step that does not follow
  */
 export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array, source?: Uint8Array): CheckedTheorem {
@@ -54,17 +56,20 @@ export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array, sour
     const missing = replayBridge(shipped, plain);
     need(missing.length === 0, `${missing.length} constraints of the source do not follow from the r1cs file`);
   }
-  const sourceHash = file.theorem === "source" ? sourceOf(file.plain ?? r1cs, source) : undefined;
+  const sourceHash = isAboutSource(file.theorem) ? sourceOf(file.plain ?? r1cs, source, file.theorem) : undefined;
+  const ports = portsOf(file, plain);
   const left = new Set(replay(plain, file, givenWires(file.theorem, shipped, plain, images)));
   const outputs = Array.from({ length: plain.publicOutputs }, (_, i) => 1 + i);
-  need(file.theorem === "wires" || outputs.length > 0, "the circuit has no outputs, so the theorem says nothing");
-  const open = (file.theorem === "wires" ? images : outputs).filter((wire) => left.has(wire));
+  const claimed = file.theorem === "wires" ? images : [...outputs, ...(ports ?? [])];
+  need(claimed.length > 0, "the circuit has no outputs, so the theorem says nothing");
+  const open = claimed.filter((wire) => left.has(wire));
   need(open.length === 0, `the proof leaves ${open.length} wires undetermined, first wire ${open[0]}`);
   const { constraints, wires } = shipped;
   return {
     theorem: file.theorem,
     r1cs: hash,
     ...(sourceHash === undefined ? {} : { source: sourceHash }),
+    ...(ports === undefined ? {} : { ports: ports.length }),
     outputs: outputs.length,
     wires,
     constraints,
@@ -72,10 +77,20 @@ export function checkCertificate(r1cs: Uint8Array, certificate: Uint8Array, sour
   };
 }
 
+const isAboutSource = (theorem: Theorem): boolean => theorem === "source" || theorem === "ports";
+
+/** The wires of the plain circuit that the theorem `ports` is about besides the outputs. */
+function portsOf({ theorem, ports }: CertificateFile, plain: R1cs): number[] | undefined {
+  need((theorem === "ports") === (ports !== undefined), "only a certificate of the theorem ports names wires");
+  if (ports === undefined) return undefined;
+  for (const wire of ports) need(wire > 0 && wire < plain.wires, `${wire} is no wire of the source`);
+  return [...new Set(ports)];
+}
+
 /** The hash of the certificate's circuit, which must be the one that the caller trusts. */
-function sourceOf(plain: Uint8Array, source: Uint8Array | undefined): string {
+function sourceOf(plain: Uint8Array, source: Uint8Array | undefined, name: Theorem): string {
   const hash = sha256(plain);
-  const theorem = "the theorem source is about the circuit without simplification too";
+  const theorem = `the theorem ${name} is about the circuit without simplification too`;
   need(source !== undefined, `${theorem}, whose SHA-256 is ${hash}: compile it with circom --O0 and name it`);
   need(sha256(source) === hash, `${theorem}, and the certificate has another one, with the SHA-256 ${hash}`);
   return hash;
@@ -83,7 +98,7 @@ function sourceOf(plain: Uint8Array, source: Uint8Array | undefined): string {
 
 /** The wires of the plain circuit on which two assignments agree. */
 function givenWires(theorem: Theorem, shipped: R1cs, plain: R1cs, images: readonly number[]): number[] {
-  if (theorem === "source") {
+  if (isAboutSource(theorem)) {
     need(shipped.privateInputs === plain.privateInputs, "the source has another number of inputs");
     return inputWires(plain);
   }
