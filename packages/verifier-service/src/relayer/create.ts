@@ -64,7 +64,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const monotonic = options.clock ?? (() => performance.now());
-  const progress = new Progress(monotonic);
+  // Not by `clock`: a round must not seem to hang because that clock jumps.
+  const progress = new Progress(() => performance.now());
   const store = progress.watch(options.store);
   const accounts = new Accounts({
     accounts: accountsOf(options.accounts).map((account) => new Account({ ...account, metrics, log, monotonic })),

@@ -165,8 +165,8 @@ export class RelayerLoop implements Relayer {
   }
 
   /**
-   * Releases the lease while a round hangs, so that another replica can lead. If the round resumes after that, it cannot write, and
-   * what it signs is not sent: a transaction is sent only after it is stored.
+   * Releases the lease while a round hangs, so that another replica can lead. Once one leads, the round cannot write if it resumes,
+   * and what it signs is not sent: a transaction is sent only after it is stored.
    */
   async #giveUp(lease: Lease, ms: number): Promise<void> {
     const { store, log, metrics } = this.#context;
