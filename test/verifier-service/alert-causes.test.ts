@@ -197,7 +197,7 @@ describe("the cause of an alert", function () {
     await raises([service], "SottoBalanceFalls", (balance, least) => balance > 0 && balance < 3 * least);
   });
 
-  it("raises SottoBudgetFalls while the service is still ready", async () => {
+  it("raises SottoBudgetFalls before the budget is spent", async () => {
     const settings = { ...environment(world, temporaryFolder("budget")), SOTTO_QUOTAS_BEYOND_BUDGET: "allow" };
     const generous = await open(settings);
     const { body } = await post(`${generous.url}/settle`, await verified(generous));
