@@ -137,6 +137,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...on,
     job: "sotto",
   }),
-  SottoReloadRefused: one('sotto_config_reload_success{instance="a"}', steady(0), steady(1), on),
+  SottoReloadRefused: one('sotto_config_reload_success{instance="a",job="sotto"}', steady(0), steady(1), {
+    ...on,
+    job: "sotto",
+  }),
   SottoVersionsDiffer: { fires: versions("1.1.0"), quiet: versions("1.0.0"), labels: {}, value: "2" },
 };
