@@ -702,7 +702,7 @@ describe("the recovery of a pack", function () {
       expect(reads.count, JSON.stringify(changes)).to.equal(0);
       return `${told(decision)} ${(decision as { body: { code?: string } }).body.code}`;
     };
-    const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
+    const inEpoch = proofHeader(NOW);
     const flood = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask({ key }, i % 2 === 0 ? undefined : "{}")),
     );
@@ -713,7 +713,8 @@ describe("the recovery of a pack", function () {
     expect(await ask({ key }, undefined, PREPAID_RECOVER_PATH)).to.equal("400 PREPAID_REQUEST_INVALID");
     // The service is missing, so no payment can be checked.
     expect(await ask({ key }, inEpoch)).to.equal("503 later PREPAID_UNAVAILABLE");
-    expect(await ask({ key }, proofHeader())).to.equal("403 PREPAID_PAYMENT_REFUSED");
+    const inAnotherMonth = proofHeader(Date.UTC(2026, 9, 15));
+    expect(await ask({ key }, inAnotherMonth)).to.equal("403 PREPAID_PAYMENT_REFUSED");
     // The control: a pack that was sold.
     const { request, reads, batch } = recovery({ key });
     const signatures = new Uint8Array(100 * 256).fill(7);
@@ -759,7 +760,7 @@ describe("the recovery of a pack", function () {
     // The service has been asked, and does not answer.
     await once(service, "request");
     try {
-      const inEpoch = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp: NOW });
+      const inEpoch = proofHeader(NOW);
       const recover = async (headers: Record<string, string>) => {
         const { target } = recovery({ key }).request;
         const { status } = await handler(new Request(ORIGIN + target, { method: "POST", headers }));
@@ -787,7 +788,7 @@ describe("the recovery of a pack", function () {
     const server = await openDurable();
     const key = server.prepaid.keyring.offered(PRICE, NOW)!.id;
     const recover = async (timestamp: number) => {
-      const proof = JSON.stringify({ ...JSON.parse(proofHeader()), timestamp });
+      const proof = proofHeader(timestamp);
       const decision = await server.paywall.decide(recovery({ key }, proof).request);
       const { code } = (decision as { body: { code?: string } }).body;
       return `${told(decision)} ${code}`;
@@ -817,7 +818,7 @@ function recovery(changes: Partial<PrepaidPurchase>, proof?: string, pack = new 
 }
 
 /** A proof header that is well-formed, and nothing more. */
-function proofHeader(): string {
+function proofHeader(timestamp: number): string {
   const words = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
   const { encryptionKey } = deriveKeys(randomSeed(), DEPLOYMENT);
   return JSON.stringify({
@@ -826,7 +827,7 @@ function proofHeader(): string {
     encryptedAmount: packCiphertext(encryptAmount(encryptionKey, PRICE, randomScalar())),
     amountProof: words(8),
     recipientPublicKey: WALLET,
-    timestamp: Date.now(),
+    timestamp,
     paymentToken: "a.b.c",
     txSignature: `0x${"33".repeat(32)}`,
   });
