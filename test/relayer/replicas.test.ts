@@ -113,7 +113,7 @@ describe("replicas on one PostgreSQL", function () {
         return raw;
       },
     };
-    const config = { ...CONFIG, leaseTtl: 9_000, stalledAfter: 3_000 };
+    const config = { ...CONFIG, leaseTtl: 9_000, stalledAfter: 10_000 };
     const first = await services.start({ storeUrl, config, accounts: [{ signer }] });
     await eventually(async () => (await first.relayer.status()).leader);
     const second = await services.start({ storeUrl, config });
