@@ -13,8 +13,8 @@ import { cpuSeconds } from "./cpu-seconds.ts";
 
 const BLOCK_MS = 2_000;
 const PER_SECOND = 31;
-/** Seconds of load before the measurement. */
-const WARM_UP = 10;
+/** Seconds of load before the measurement, and after it: it ends with a block. */
+const [WARM_UP, COOL_DOWN] = [10, 4];
 /**
  * Time for forging all payments before the load, ms, so that forging takes no CPU time during it. Payments are valid for two
  * minutes, so the load may also begin a minute later.
@@ -92,7 +92,7 @@ export async function measureOnSlowNode(
     return { block, queued: Number(size - appended) };
   };
   const planned = Date.now() + FORGING_MS;
-  const payments = forge(world, planned, WARM_UP + seconds);
+  const payments = forge(world, planned, WARM_UP + seconds + COOL_DOWN);
   await sleep(Math.max(1, planned - Date.now()));
   await provider.send("evm_setAutomine", [false]);
   await provider.send("evm_setIntervalMining", [BLOCK_MS]);
@@ -104,12 +104,14 @@ export async function measureOnSlowNode(
   );
   // Awaited below; until then a failure must not end the process.
   loading.catch(() => undefined);
-  const at = async (second: number) => {
+  // The next block: one block more or less in the measured time would be the payments of two seconds.
+  const blockAfter = async (second: number) => {
     await sleep(Math.max(1, begin + 1000 * second - performance.now()));
-    return { ...(await queueAt()), ...moment() };
+    for (const last = await provider.getBlockNumber(); (await provider.getBlockNumber()) === last; ) await sleep(20);
+    return { ...moment(), ...(await queueAt()) };
   };
-  const from = await at(WARM_UP);
-  const to = await at(WARM_UP + seconds);
+  const from = await blockAfter(WARM_UP);
+  const to = await blockAfter(WARM_UP + seconds);
   await loading;
   while ((await queueAt()).queued > 0) await sleep(1000);
   const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
@@ -123,9 +125,7 @@ export async function measureOnSlowNode(
     return append!.blockNumber - event.blockNumber;
   });
   blocks.sort((a, b) => a - b);
-  // Per second of the blocks, because a block more or less in the measured time would be payments of two seconds.
-  const measuredSeconds = ((to.block - from.block) * BLOCK_MS) / 1000;
-  print(`${prefix}.perSecond`, settled.length / measuredSeconds, "payments/s");
+  print(`${prefix}.perSecond`, (1000 * settled.length) / (to.time - from.time), "payments/s");
   print(`${prefix}.queued.first`, from.queued, "notes");
   print(`${prefix}.queued.last`, to.queued, "notes");
   print(`${prefix}.spendable.p50`, quantile(blocks, 0.5), "blocks");
