@@ -5,7 +5,7 @@ import { networksOf } from "@sotto/protocol";
 export const NETWORK_GROWTH = [1, 2, 4] as const;
 
 /**
- * Makes keyed hashes of networks, so that a store contains no network addresses.
+ * Makes keyed hashes of networks. With them, a store contains no network addresses, so its file alone does not reveal who paid.
  * @param secret the same on all replicas
  * @param purpose hashes for different purposes cannot be compared
  */
@@ -16,7 +16,7 @@ export function networkHashes(secret: string, purpose: string): (network: string
 
 /**
  * Makes the ids under which quotas count a client: keyed hashes of its networks, joined by commas, the smallest network
- * first. The store contains no network addresses, so its file alone does not reveal who paid.
+ * first.
  * @param secret the same on all replicas
  */
 export function clientIds(secret: string): (address: string) => string {
