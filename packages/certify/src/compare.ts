@@ -2,6 +2,7 @@ import { DisjointSets } from "./disjoint-sets.ts";
 import { inverse, mod, P, smallest } from "./field.ts";
 import type { Form } from "./form.ts";
 import type { Normalized } from "./normalize.ts";
+import { absolute, add, type Range } from "./ranges.ts";
 import type { Comparison, Scaled } from "./steps.ts";
 
 // Comparisons of a number, given by its bits, with a constant. circomlib's CompConstant is one. docs/certificate.md has the
@@ -48,13 +49,7 @@ interface Digit extends Group {
   readonly exponents: readonly number[];
 }
 
-interface Range {
-  readonly low: bigint;
-  readonly high: bigint;
-}
-
 const ZERO: Range = { low: 0n, high: 0n };
-const add = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
 const shift = ({ low, high }: Range, by: bigint): Range => ({ low: low + by, high: high + by });
 export const inOrder = (values: readonly bigint[]): bigint[] =>
   [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -272,7 +267,7 @@ function boundsOf(groups: readonly Digit[], modulus: bigint): bigint[] {
       const moves = order.map((other) => smallest((values[other] as bigint) - (values[choice] as bigint), modulus));
       const directions = moves.flatMap((move, i) => (i === place ? [] : [i < place ? -move : move]));
       if (!directions.every((move) => move < 0n) && !directions.every((move) => move > 0n)) continue;
-      const size = inOrder(moves.map((move) => (move < 0n ? -move : move))).at(-1) as bigint;
+      const size = inOrder(moves.map(absolute)).at(-1) as bigint;
       if (best === undefined || size < best.size) best = { choices: [choice], size };
       else if (size === best.size) best.choices.push(choice);
     }

@@ -2,7 +2,7 @@ import { DisjointSets } from "./disjoint-sets.ts";
 import { inverse, mod, P, smallest } from "./field.ts";
 import type { Form } from "./form.ts";
 import type { Normalized } from "./normalize.ts";
-import { add, ONE, product, type Range, times } from "./ranges.ts";
+import { absolute, add, ONE, product, type Range, times } from "./ranges.ts";
 import type { Scaled } from "./steps.ts";
 
 // Sums of constraints that hold as equations of integers.
@@ -229,7 +229,6 @@ function asIntegers({ terms, sources }: Row, names: Monomials, { range }: Wires)
 }
 
 const exact = (value: bigint): bigint => value;
-const size = (value: bigint): bigint => (value < 0n ? -value : value);
 
 /**
  * Sums of equations, over the integers, in which each wire that `isEliminated` names is in at most one: what only one equation
@@ -260,7 +259,7 @@ export function eliminateIntegers(
     const [wire, found] = shared.reduce((best, one) => (one[1].length < best[1].length ? one : best));
     const key = names.of(0, wire);
     const [pivot, ...others] = found.sort((a, b) => {
-      const [x, y] = [size(a.terms.get(key) as bigint), size(b.terms.get(key) as bigint)];
+      const [x, y] = [absolute(a.terms.get(key) as bigint), absolute(b.terms.get(key) as bigint)];
       return x < y ? -1 : x > y ? 1 : a.terms.size - b.terms.size;
     }) as [IntegerRow, ...IntegerRow[]];
     left.delete(pivot);
@@ -285,7 +284,7 @@ export function eliminateIntegers(
 }
 
 export function gcd(a: bigint, b: bigint): bigint {
-  let [x, y] = [size(a), size(b)];
+  let [x, y] = [absolute(a), absolute(b)];
   while (y !== 0n) [x, y] = [y, x % y];
   return x;
 }

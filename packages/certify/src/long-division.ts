@@ -11,7 +11,7 @@ import {
   type Wires,
 } from "./integers.ts";
 import type { Normalized } from "./normalize.ts";
-import { add, ONE, product, type Range, Ranges, times } from "./ranges.ts";
+import { absolute, add, ONE, product, type Range, Ranges, times } from "./ranges.ts";
 import type { Limb, LongDivision, Scaled } from "./steps.ts";
 
 // Division with remainder of numbers in limbs. docs/certificate.md has the argument ("Long division").
@@ -446,7 +446,6 @@ export class LongDivisions {
   }
 }
 
-const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 const larger = (a: bigint, b: bigint): bigint => (absolute(a) < absolute(b) ? b : a);
 
 /** The bit with the largest factor. */

@@ -13,12 +13,12 @@ export interface Range {
 
 export const BIT: Range = { low: 0n, high: 1n };
 export const ONE: Range = { low: 1n, high: 1n };
+export const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 const negative = ({ low, high }: Range): Range => ({ low: -high, high: -low });
 export const add = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
 export const times = (k: bigint, range: Range): Range => {
   const { low, high } = k < 0n ? negative(range) : range;
-  const size = k < 0n ? -k : k;
-  return { low: size * low, high: size * high };
+  return { low: absolute(k) * low, high: absolute(k) * high };
 };
 export function product(a: Range, b: Range): Range {
   const ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];

@@ -7,7 +7,7 @@ type Division = Extract<CertificateFile["steps"][number], { rule: "division" }>;
 type Terms = ReadonlyMap<number, bigint>;
 
 /** What the replay knows about the circuit. */
-interface Circuit {
+export interface Circuit {
   /** A constraint's sides; the constant is under 0. */
   readonly expand: (constraint: number) => readonly [Terms, Terms, Terms];
   /** The terms of a constraint that add up to 0, if it is linear. */

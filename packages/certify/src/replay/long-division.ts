@@ -1,4 +1,5 @@
 import type { CertificateFile } from "./certificate.ts";
+import type { Circuit } from "./division.ts";
 import { centred, inverse, mod, P } from "./field.ts";
 import { need } from "./need.ts";
 
@@ -7,16 +8,6 @@ type Scaled = { readonly by: number; readonly scale: bigint };
 type Terms = ReadonlyMap<number, bigint>;
 type Sides = readonly [Terms, Terms, Terms];
 type Bounds = readonly [low: bigint, high: bigint];
-
-/** What the replay knows about the circuit. */
-interface Circuit {
-  /** A constraint's sides; the constant is under 0. */
-  readonly expand: (constraint: number) => Sides;
-  /** The terms of a constraint that add up to 0, if it is linear. */
-  readonly linear: (constraint: number) => Terms | undefined;
-  readonly isBit: (wire: number) => boolean;
-  readonly isKnown: (wire: number) => boolean;
-}
 
 const CONSTANT = 0;
 /** Each choice of so many bits is tried at most. */

@@ -15,7 +15,7 @@ import {
   onEdwards,
   toMontgomery,
 } from "./curve.ts";
-import { replayDivision } from "./division.ts";
+import { type Circuit, replayDivision } from "./division.ts";
 import { centred, inverse, mod, P, power } from "./field.ts";
 import { LadderReplay } from "./ladder.ts";
 import { replayLongDivision } from "./long-division.ts";
@@ -199,6 +199,16 @@ class Replay {
       for (const [key, value] of terms) if (value === 0n) terms.delete(key);
       return terms;
     }) as [Terms, Terms, Terms];
+  }
+
+  /** What a division may ask about the circuit. */
+  #circuit(known: ReadonlySet<number>): Circuit {
+    return {
+      expand: (constraint) => this.#expand(constraint),
+      linear: (constraint) => this.#linear(this.#expand(constraint)),
+      isBit: (wire) => this.#booleans.has(wire),
+      isKnown: (wire) => known.has(wire),
+    };
   }
 
   /** A constraint as terms that add up to 0, if it is linear. */
@@ -913,23 +923,13 @@ class Replay {
         return;
       }
       case "division": {
-        replayDivision(step, {
-          expand: (constraint) => this.#expand(constraint),
-          linear: (constraint) => this.#linear(this.#expand(constraint)),
-          isBit: (wire) => this.#booleans.has(wire),
-          isKnown: (wire) => known.has(wire),
-        });
+        replayDivision(step, this.#circuit(known));
         known.add(step.quotient);
         known.add(step.remainder);
         return;
       }
       case "long_division": {
-        replayLongDivision(step, {
-          expand: (constraint) => this.#expand(constraint),
-          linear: (constraint) => this.#linear(this.#expand(constraint)),
-          isBit: (wire) => this.#booleans.has(wire),
-          isKnown: (wire) => known.has(wire),
-        });
+        replayLongDivision(step, this.#circuit(known));
         for (const { wire } of [...step.quotient, ...step.remainder]) known.add(wire);
         return;
       }
