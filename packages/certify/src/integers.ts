@@ -36,6 +36,8 @@ const MAX_ROWS = 400;
 const MAX_TERMS = 600;
 /** Products of coefficients that one elimination computes at most. */
 const MAX_WORK = 3_000_000;
+/** Coefficients of sums of integer equations: numbers of 8,192 bits in limbs need half as many bits, and each step adds some. */
+const MAX_COEFFICIENT = 1n << 16_384n;
 /** Factors that are tried to make an equation's coefficients small. */
 const MAX_UNITS = 40;
 
@@ -233,6 +235,7 @@ const exact = (value: bigint): bigint => value;
 /**
  * Sums of equations, over the integers, in which each wire that `isEliminated` names is in at most one: what only one equation
  * contains stays, because it may be shown to be 0.
+ * @returns none if that takes too much work, or coefficients of more than 16,384 bits
  */
 export function eliminateIntegers(
   equations: readonly Equation[],
@@ -275,6 +278,8 @@ export function eliminateIntegers(
         if (k !== 1n) for (const [term, one] of to) to.set(term, one * k);
         addTerms(to, from, j, exact);
       }
+      if ([...row.terms.values(), ...row.weights.values()].some((value) => absolute(value) > MAX_COEFFICIENT))
+        return [];
       name(row);
       work += pivot.terms.size + row.terms.size;
       if (work > MAX_WORK) return [];
