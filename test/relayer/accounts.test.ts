@@ -155,7 +155,7 @@ describe("a relayer with several accounts", function () {
     closedAfterTest({ close: () => node.stop() });
     const full = `0x${(10n ** 20n).toString(16)}`;
     for (const address of [FIRST, SECOND]) await chain.rpc("hardhat_setBalance", address, "0x1");
-    // The dispatcher pauses after an estimate that a node refuses, so calls come from an account with ETH that sends nothing.
+    // The dispatcher pauses after a refused estimate, as those from an account without ETH are. This account has ETH, and sends nothing.
     const draining = accountsOf(THIRD_KEY).map((account) => ({ ...account, isDraining: true }));
     const accounts = [...draining, ...accountsOf(RELAYER_KEY, OTHER_KEY)];
     const service = await services.open({ accounts, urls: [node.url] });

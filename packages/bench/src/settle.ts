@@ -11,7 +11,7 @@ import { forgeBundle, settleRequest } from "@sotto/test-world/bundles";
 import { closeWorld, environment, openWorld, relayerKey, type World } from "@sotto/test-world/service";
 import { type ServiceProcess, startProcess, stopProcess } from "@sotto/test-world/service-process";
 import { Contract } from "ethers";
-import { measureOnSlowNode } from "./inputs/slow-node.ts";
+import { BLOCK_SECONDS, measureOnSlowNode, withSlowBlocks } from "./inputs/slow-node.ts";
 import type { Print } from "./main.ts";
 
 export const about = "settling through the service (separate process, SQLite, local node): rate, times, gas";
@@ -20,8 +20,12 @@ export const about = "settling through the service (separate process, SQLite, lo
 const RATE = { turns: 5, payments: 256, clients: 64 };
 /** Number of payments that measure the times: each client settles its payments one after another. */
 const TIMES = { payments: 64, clients: 4 };
-/** How long the load is measured that three accounts of the relayer settle. */
-const ACCOUNTS_SECONDS = 30;
+/** Payments that wait for one and for three accounts of the relayer, in turns, by the time between two blocks. */
+const ACCOUNTS = [
+  { blockSeconds: BLOCK_SECONDS, payments: 512, turns: 3 },
+  // All are settled before the service answers that they are pending, after a minute.
+  { blockSeconds: 12, payments: 900, turns: 1 },
+];
 const SPENDABLE = 8;
 const WAITING = [1, 8, 64];
 
@@ -112,12 +116,10 @@ export async function run(print: Print): Promise<void> {
       measureBlockPerTransaction(world, service.url, node, print),
     );
     await withService(await start("slow", world.node.url), (service) => measureOnSlowNode(world, service, print));
-    const keys = { SOTTO_RELAYER_KEY: [relayerKey(), relayerKey(), relayerKey()].join() };
-    const rateOnly: Print = (name, ...figure) => {
-      if (name.endsWith(".perSecond")) print(name, ...figure);
-    };
-    await withService(await start("accounts", world.node.url, keys), (service) =>
-      measureOnSlowNode(world, service, rateOnly, "settle.2s.accounts3", ACCOUNTS_SECONDS),
+    await measureAccounts(
+      world,
+      (keys) => start("accounts", world.node.url, { SOTTO_RELAYER_KEY: keys.join() }),
+      print,
     );
   } finally {
     await node.stop();
@@ -134,6 +136,36 @@ async function withService(
     await measure(service);
   } finally {
     await stopProcess(service);
+  }
+}
+
+/** Rates at which one account and three accounts of the relayer settle payments that wait. */
+async function measureAccounts(
+  world: World,
+  start: (keys: readonly string[]) => Promise<ServiceProcess>,
+  print: Print,
+): Promise<void> {
+  const rateOf = async (accounts: number, blockSeconds: number, payments: number) => {
+    const service = await start(Array.from({ length: accounts }, relayerKey));
+    try {
+      const requests = await prepare(world, service.url, payments);
+      return await withSlowBlocks(world, blockSeconds, async () => {
+        const begin = performance.now();
+        await load(service.url, requests, payments);
+        return (1000 * payments) / (performance.now() - begin);
+      });
+    } finally {
+      await stopProcess(service);
+    }
+  };
+  for (const { blockSeconds, payments, turns } of ACCOUNTS) {
+    const rates = { one: [] as number[], three: [] as number[] };
+    for (let turn = 0; turn < turns; turn += 1) {
+      rates.one.push(await rateOf(1, blockSeconds, payments));
+      rates.three.push(await rateOf(3, blockSeconds, payments));
+    }
+    print(`settle.${blockSeconds}s.accounts1.perSecond`, median(rates.one), "payments/s");
+    print(`settle.${blockSeconds}s.accounts3.perSecond`, median(rates.three), "payments/s");
   }
 }
 

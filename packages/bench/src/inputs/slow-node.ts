@@ -11,10 +11,11 @@ import { Contract, type EventLog } from "ethers";
 import type { Print } from "../main.ts";
 import { cpuSeconds } from "./cpu-seconds.ts";
 
-const BLOCK_MS = 2_000;
+/** The time between two blocks on a slow node, seconds. */
+export const BLOCK_SECONDS = 2;
 const PER_SECOND = 31;
-/** Seconds of load before the measurement, and after it: it ends with a block. */
-const [WARM_UP, COOL_DOWN] = [10, 4];
+/** Seconds of load before the measurement, of the measurement, and after it: it ends with a block. */
+const [WARM_UP, SECONDS, COOL_DOWN] = [10, 60, 4];
 /**
  * Time for forging all payments before the load, ms, so that forging takes no CPU time during it. Payments are valid for two
  * minutes, so the load may also begin a minute later.
@@ -71,19 +72,20 @@ function cores(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>, s
 
 const moment = () => ({ time: performance.now(), cpu: cpuSeconds() });
 
-/**
- * Measures under load.
- * @param service sends to the world's node without a proxy
- * @param prefix of the figures' names
- * @param seconds how long it measures
- */
-export async function measureOnSlowNode(
-  world: World,
-  service: ServiceProcess,
-  print: Print,
-  prefix = "settle.2s",
-  seconds = 60,
-): Promise<void> {
+/** Makes the world's node mine a block every few seconds, and afterwards one for each transaction again. */
+export async function withSlowBlocks<T>({ provider }: World, seconds: number, action: () => Promise<T>): Promise<T> {
+  await provider.send("evm_setAutomine", [false]);
+  await provider.send("evm_setIntervalMining", [1000 * seconds]);
+  try {
+    return await action();
+  } finally {
+    await provider.send("evm_setIntervalMining", [0]);
+    await provider.send("evm_setAutomine", [true]);
+  }
+}
+
+/** Measures under load. @param service sends to the world's node without a proxy */
+export async function measureOnSlowNode(world: World, service: ServiceProcess, print: Print): Promise<void> {
   const { provider } = world;
   const pool = new Contract(world.pool, shieldedPoolAbi, provider);
   const queueAt = async () => {
@@ -92,28 +94,28 @@ export async function measureOnSlowNode(
     return { block, queued: Number(size - appended) };
   };
   const planned = Date.now() + FORGING_MS;
-  const payments = forge(world, planned, WARM_UP + seconds + COOL_DOWN);
+  const payments = forge(world, planned, WARM_UP + SECONDS + COOL_DOWN);
   await sleep(Math.max(1, planned - Date.now()));
-  await provider.send("evm_setAutomine", [false]);
-  await provider.send("evm_setIntervalMining", [BLOCK_MS]);
-  const begin = performance.now();
-  const late = Date.now() - planned;
-  const loading = load(
-    service.url,
-    payments.map((payment) => ({ ...payment, at: payment.at + late })),
-  );
-  // Awaited below; until then a failure must not end the process.
-  loading.catch(() => undefined);
-  // The next block: one block more or less in the measured time would be the payments of two seconds.
-  const blockAfter = async (second: number) => {
-    await sleep(Math.max(1, begin + 1000 * second - performance.now()));
-    for (const last = await provider.getBlockNumber(); (await provider.getBlockNumber()) === last; ) await sleep(20);
-    return { ...moment(), ...(await queueAt()) };
-  };
-  const from = await blockAfter(WARM_UP);
-  const to = await blockAfter(WARM_UP + seconds);
-  await loading;
-  while ((await queueAt()).queued > 0) await sleep(1000);
+  const { from, to } = await withSlowBlocks(world, BLOCK_SECONDS, async () => {
+    const begin = performance.now();
+    const late = Date.now() - planned;
+    const loading = load(
+      service.url,
+      payments.map((payment) => ({ ...payment, at: payment.at + late })),
+    );
+    // Awaited below; until then a failure must not end the process.
+    loading.catch(() => undefined);
+    // The next block: one block more or less in the measured time would be the payments of two seconds.
+    const blockAfter = async (second: number) => {
+      await sleep(Math.max(1, begin + 1000 * second - performance.now()));
+      for (const last = await provider.getBlockNumber(); (await provider.getBlockNumber()) === last; ) await sleep(20);
+      return { ...moment(), ...(await queueAt()) };
+    };
+    const measured = { from: await blockAfter(WARM_UP), to: await blockAfter(WARM_UP + SECONDS) };
+    await loading;
+    while ((await queueAt()).queued > 0) await sleep(1000);
+    return measured;
+  });
   const settled = await pool.queryFilter(pool.getEvent("Settled"), from.block + 1, to.block);
   const appends = await pool.queryFilter(pool.getEvent("Appended"), from.block + 1);
   const blocks = settled.map((event) => {
@@ -125,15 +127,13 @@ export async function measureOnSlowNode(
     return append!.blockNumber - event.blockNumber;
   });
   blocks.sort((a, b) => a - b);
-  print(`${prefix}.perSecond`, (1000 * settled.length) / (to.time - from.time), "payments/s");
-  print(`${prefix}.queued.first`, from.queued, "notes");
-  print(`${prefix}.queued.last`, to.queued, "notes");
-  print(`${prefix}.spendable.p50`, quantile(blocks, 0.5), "blocks");
-  print(`${prefix}.spendable.p99`, quantile(blocks, 0.99), "blocks");
+  print("settle.2s.perSecond", (1000 * settled.length) / (to.time - from.time), "payments/s");
+  print("settle.2s.queued.first", from.queued, "notes");
+  print("settle.2s.queued.last", to.queued, "notes");
+  print("settle.2s.spendable.p50", quantile(blocks, 0.5), "blocks");
+  print("settle.2s.spendable.p99", quantile(blocks, 0.99), "blocks");
   const measured = appends.filter(({ blockNumber }) => blockNumber <= to.block);
   const notes = measured.reduce((sum, event) => sum + Number((event as EventLog).args["count"]), 0);
-  print(`${prefix}.append.notes`, notes / measured.length, "notes");
-  for (const [name, value] of cores(from, to, service.child.pid!)) print(`${prefix}.cores.${name}`, value, "cores");
-  await provider.send("evm_setIntervalMining", [0]);
-  await provider.send("evm_setAutomine", [true]);
+  print("settle.2s.append.notes", notes / measured.length, "notes");
+  for (const [name, value] of cores(from, to, service.child.pid!)) print(`settle.2s.cores.${name}`, value, "cores");
 }
