@@ -19,6 +19,7 @@ import {
   signsAt,
 } from "../index.ts";
 import { PrepaidError } from "./errors.ts";
+import { ChangeCounts, type HeldChange } from "./held-change.ts";
 import { MeteredBook } from "./metered/book.ts";
 import {
   type DemandRecord,
@@ -124,6 +125,7 @@ export class PrepaidBook {
   readonly #packs = new Map<string, PackRecord>();
   /** The same packs by origin and value: a wallet may have hundreds, and each request takes a token of one value. */
   readonly #byValue = new Map<string, Map<string, PackRecord>>();
+  readonly #change = new ChangeCounts();
   /** Ids of packs of change without a token that was not taken. */
   readonly #empty = new Set<string>();
   /** Number of tokens taken, by pack. */
@@ -160,8 +162,8 @@ export class PrepaidBook {
     await read<MirroredRecord>(MIRRORED, (record) => book.#mirrored.set(mirroredKey(record), record));
     await read<unknown>(SCHEDULE, (value) => book.#schedules.push(decodeSignedSchedule(value)));
     await book.metered.load(store);
-    // Only now it is known how many of their tokens are taken.
-    for (const pack of book.#packs.values()) book.#noteEmpty(pack);
+    // Only now it is known how many of their tokens were taken.
+    for (const pack of book.#packs.values()) book.#count(pack);
     return book;
   }
 
@@ -170,18 +172,22 @@ export class PrepaidBook {
     const name = valueName(pack);
     const packs = this.#byValue.get(name) ?? new Map<string, PackRecord>();
     this.#byValue.set(name, packs.set(pack.id, pack));
-    this.#noteEmpty(pack);
+    this.#count(pack);
   }
 
   #deletePack(id: string): void {
     const pack = this.#packs.get(id);
     if (pack !== undefined) this.#byValue.get(valueName(pack))?.delete(id);
     this.#packs.delete(id);
+    this.#change.forget(id);
     this.#empty.delete(id);
   }
 
-  #noteEmpty(pack: PackRecord): void {
-    if (pack.change !== undefined && this.left(pack) === 0) this.#empty.add(pack.id);
+  /** Counts the tokens of a pack after each change of its record or cursor. */
+  #count(pack: PackRecord): void {
+    const left = this.left(pack);
+    this.#change.note(pack, pack.state === "ready" ? left : 0);
+    if (pack.change !== undefined && left === 0) this.#empty.add(pack.id);
   }
 
   /** All packs, oldest first. */
@@ -189,11 +195,9 @@ export class PrepaidBook {
     return [...this.#packs.values()].filter((pack) => origin === undefined || pack.origin === origin).sort(compareAge);
   }
 
-  /** Packs of change at an origin whose tokens can be shown, in any order. */
-  changePacks(origin: string): PackRecord[] {
-    return [...this.#packs.values()].filter(
-      (pack) => pack.change !== undefined && pack.origin === origin && pack.state === "ready" && this.left(pack) > 0,
-    );
+  /** The change at an origin that can be shown, of all months. */
+  changeAt(origin: string): readonly HeldChange[] {
+    return this.#change.at(origin);
   }
 
   pack(id: string): PackRecord | undefined {
@@ -482,7 +486,7 @@ export class PrepaidBook {
     const index = this.nextIndex(pack);
     const taken = (this.#cursors.get(pack.id) ?? 0) + 1;
     this.#cursors.set(pack.id, taken);
-    this.#noteEmpty(pack);
+    this.#count(pack);
     return { pack, index, change: { put: CURSOR + pack.id, value: taken } };
   }
 
@@ -572,7 +576,10 @@ export class PrepaidBook {
   /** The rest of a restored pack was shown before the wallet was restored. @param others written with it */
   async endRestored(id: string, ...others: readonly StoreChange[]): Promise<void> {
     const pack = this.#packs.get(id);
-    if (pack !== undefined) this.#cursors.set(id, pack.count);
+    if (pack !== undefined) {
+      this.#cursors.set(id, pack.count);
+      this.#count(pack);
+    }
     const ended = pack === undefined ? [] : [{ put: CURSOR + id, value: pack.count }];
     await this.#writer.write(...others, ...ended);
   }

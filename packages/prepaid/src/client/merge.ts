@@ -3,6 +3,9 @@ import type { Wallet } from "@sotto/wallet";
 import { openPrepaid } from "./open.ts";
 import type { ChargeEvent } from "./options.ts";
 
+/** How many swaps run at once at an origin that has answered one. A merchant can withhold the tokens of all of them. */
+const MAX_SWAPS = 4;
+
 /** Which tokens are merged. */
 export interface MergeWish {
   /** Only at this origin. Default: everywhere. */
@@ -47,21 +50,25 @@ export async function mergePrepaid(
     if (claimed.kind === "done") charges.push(claimed.charge);
     else if (claimed.error !== undefined) problems.push(claimed.error);
   }
-  for (const each of origin === undefined ? book.origins() : [origin])
-    for (;;) {
+  /** @returns whether a swap was made; a failure at one origin does not keep the others from merging */
+  const swapOne = async (at: string, lane: number): Promise<boolean> => {
+    signal?.throwIfAborted();
+    const swapped = await metered.swaps.swap(at, { signal, lane }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      const swapped = await metered.swaps.swap(each, signal).catch((error: unknown) => {
-        signal?.throwIfAborted();
-        // A failure at one origin must not keep the others from merging.
-        return { kind: "failed", error } as const;
-      });
-      if (swapped.kind === "done") {
-        swaps += 1;
-        continue;
-      }
-      if ("error" in swapped) problems.push(swapped.error);
-      break;
-    }
+      return { kind: "failed", error } as const;
+    });
+    if (swapped.kind === "done") swaps += 1;
+    if ("error" in swapped) problems.push(swapped.error);
+    return swapped.kind === "done";
+  };
+  for (const each of origin === undefined ? book.origins() : [origin]) {
+    const earlier = problems.length;
+    const swapAll = async (lane: number) => {
+      // A merchant that fails at one swap gets the tokens of no others.
+      while (problems.length === earlier && (await swapOne(each, lane)));
+    };
+    if (await swapOne(each, 0)) await Promise.all(Array.from({ length: MAX_SWAPS }, (_, lane) => swapAll(lane)));
+  }
   const open = book.metered.requests(origin).filter(({ state }) => state !== "refused").length;
   return { charges, swaps, open, problems };
 }

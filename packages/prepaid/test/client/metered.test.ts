@@ -90,6 +90,58 @@ describe("a metered route", function () {
     await assertConserved();
   });
 
+  describe("whose change is merged", () => {
+    const REQUESTS = 12;
+    const isSwap = ({ target }: { readonly target: string }) => target === PREPAID_SWAP_PATH;
+    const swaps = () => scene.merchant.seen.filter(isSwap).length;
+    beforeEach(async () => {
+      await scene.buy();
+      scene.merchant.units = {};
+      const pay = paying({ buy: false });
+      for (let i = 1; i <= REQUESTS; i += 1) await (await pay(`${ORIGIN}/${i}`)).text();
+      await charged(REQUESTS);
+    });
+
+    it("makes one swap, and then at most four at once", async () => {
+      let running = 0;
+      const counts: number[] = [];
+      scene.merchant.misbehave = async (seen) => {
+        if (!isSwap(seen)) return undefined;
+        running += 1;
+        counts.push(running);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        running -= 1;
+        return undefined;
+      };
+      const merged = await merge();
+      expect([merged.problems, merged.swaps]).to.deep.equal([[], counts.length]);
+      expect([counts[0], counts[1], Math.max(...counts)]).to.deep.equal([1, 1, 4]);
+      expect([book.metered.swaps().length, swaps()]).to.deep.equal([0, counts.length]);
+      await assertConserved();
+      expect((await merge()).swaps).to.equal(0);
+    });
+
+    it("gives a merchant that withholds a swap no others, and resumes each once", async () => {
+      let isHonest = true;
+      scene.merchant.misbehave = (seen) => {
+        if (!isSwap(seen)) return undefined;
+        if (!isHonest) return Response.json({ code: "PREPAID_UNAVAILABLE" }, { status: 503 });
+        isHonest = false;
+        return undefined;
+      };
+      const merged = await merge();
+      expect([merged.swaps, merged.problems.length, swaps()]).to.deep.equal([1, 4, 5]);
+      const withheld = book.metered.swaps().map(({ id }) => id);
+      expect(withheld).to.have.length(4);
+      await assertConserved();
+      scene.merchant.misbehave = () => undefined;
+      expect((await merge()).problems).to.deep.equal([]);
+      expect(book.metered.swaps()).to.deep.equal([]);
+      expect(scene.merchant.swaps.size).to.equal(swaps() - 4);
+      await assertConserved();
+    });
+  });
+
   it("takes tokens of a pack, and never those of before change existed", async () => {
     await scene.buy();
     const pack = book.packs(ORIGIN)[0]!;

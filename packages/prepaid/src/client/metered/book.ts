@@ -44,6 +44,8 @@ export class MeteredBook {
   readonly sending = new Set<string>();
   /** Ids of the requests whose claims wait or run in this process. */
   readonly claiming = new Set<string>();
+  /** Ids of the swaps that run. */
+  readonly #swapping = new Set<string>();
   /** Whether the claims that an earlier process left open are resumed. */
   isResumed = false;
   #counters: ChargeCounters | undefined;
@@ -257,16 +259,30 @@ export class MeteredBook {
     this.#requests.delete(record.id);
   }
 
-  /** Journals a swap before it is sent. @param taken marks its tokens as taken */
+  /** Acquires a journaled swap at an origin that does not run. */
+  resumeSwap(origin: string): SwapRecord | undefined {
+    const swap = this.swaps(origin).find(({ id }) => !this.#swapping.has(id));
+    if (swap !== undefined) this.#swapping.add(swap.id);
+    return swap;
+  }
+
+  /** Journals a swap before it is sent, and acquires it. @param taken marks its tokens as taken */
   async beginSwap(swap: SwapRecord, taken: readonly StoreChange[]): Promise<void> {
     // From now on, the packs of its tokens are in use.
     this.#swaps.set(swap.id, swap);
+    this.#swapping.add(swap.id);
     try {
       await this.#write(...taken, put(SWAP + swap.id, swap));
     } catch (error) {
       this.#swaps.delete(swap.id);
+      this.releaseSwap(swap);
       throw error;
     }
+  }
+
+  /** Releases an acquired swap: it has ended, or can be resumed. */
+  releaseSwap({ id }: SwapRecord): void {
+    this.#swapping.delete(id);
   }
 
   /** Ends a swap. @param write applies the changes with others */

@@ -16,6 +16,7 @@ import {
 import { ask } from "../ask.ts";
 import { type PrepaidBook, type TakenToken, termsOfPack } from "../book.ts";
 import { PrepaidError } from "../errors.ts";
+import type { HeldChange } from "../held-change.ts";
 import type { PrepaidSettings } from "../options.ts";
 import type { SwapRecord } from "../records.ts";
 import { unsignedPack } from "../unsigned-pack.ts";
@@ -38,18 +39,17 @@ export type Swapped =
       readonly error: PrepaidError;
     };
 
-/** Change of one month that is swapped up to one cap. */
-interface Group {
-  readonly epoch: string;
-  readonly cap: string;
+export interface SwapOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** At most one swap runs in each lane: a merchant can withhold the tokens of all that run. Default: 0. */
+  readonly lane?: number | undefined;
 }
 
-/** The tokens of a group. */
-interface Change extends Group {
-  /** The merchant's wallet. */
+/** The change that is swapped, and how. */
+interface Next {
+  readonly group: Pick<HeldChange, "epoch" | "cap">;
+  readonly recipe: SwapRecipe;
   readonly wallet: string;
-  /** How many tokens of each value, which is in base units, decimal. */
-  readonly counts: Map<string, number>;
 }
 
 /** Exchanges small tokens of change for fewer large ones. */
@@ -72,35 +72,19 @@ export class Swaps {
   }
 
   /**
-   * Resumes a swap at an origin, or makes the next one. One swap at a time runs for an origin.
+   * Resumes a swap at an origin, or makes the next one. Swaps of one lane at an origin run one after another.
    * @throws the errors of the store
    */
-  swap(origin: string, signal?: AbortSignal): Promise<Swapped> {
-    return this.#book.exclusively(`swap ${origin}`, () => this.#resumeOrBegin(origin, signal), signal);
-  }
-
-  /** The change at an origin that can be swapped. */
-  #changeOf(origin: string): readonly Change[] {
-    const now = this.#wallet.now();
-    const groups = new Map<string, Change>();
-    for (const pack of this.#book.changePacks(origin)) {
-      const { epoch, wallet, value } = pack;
-      const { cap } = pack.change!;
-      const name = `${epoch} ${cap} ${wallet}`;
-      let group = groups.get(name);
-      if (group === undefined) {
-        group = { epoch, cap, wallet, counts: new Map() };
-        groups.set(name, group);
-      }
-      group.counts.set(value, (group.counts.get(value) ?? 0) + this.#book.left(pack));
-    }
-    return [...groups.values()].filter(({ epoch }) => redeemsAt(epoch, now));
+  swap(origin: string, { signal, lane = 0 }: SwapOptions = {}): Promise<Swapped> {
+    return this.#book.exclusively(`swap ${lane} ${origin}`, () => this.#resumeOrBegin(origin, signal), signal);
   }
 
   /** The swap that saves the most tokens, with its group. */
-  #next(origin: string): { readonly group: Group; readonly recipe: SwapRecipe; readonly wallet: string } | undefined {
+  #next(origin: string): Next | undefined {
     if (this.#book.origin(origin).stopped !== null) return undefined;
-    for (const { epoch, cap, wallet, counts } of this.#changeOf(origin)) {
+    const now = this.#wallet.now();
+    for (const { epoch, cap, wallet, counts } of this.#book.changeAt(origin)) {
+      if (!redeemsAt(epoch, now)) continue;
       const held = [...counts].flatMap(([value, count]) =>
         new Array<bigint>(Math.min(count, MAX_SWAP_SPENDS)).fill(BigInt(value)),
       );
@@ -154,14 +138,15 @@ export class Swaps {
   }
 
   /** The server always swaps within a month; into the next only near the end, by its own clock. */
-  #epochOf({ epoch }: Group): string {
+  #epochOf({ epoch }: Next["group"]): string {
     return changeMonths(epoch, this.#wallet.now())[0];
   }
 
   async #resumeOrBegin(origin: string, signal: AbortSignal | undefined): Promise<Swapped> {
     try {
-      const open = this.#book.metered.swaps(origin)[0] ?? (await this.#begin(origin, signal));
-      return open === undefined ? { kind: "none" } : await this.#send(open, signal);
+      const open = this.#book.metered.resumeSwap(origin) ?? (await this.#begin(origin, signal));
+      if (open === undefined) return { kind: "none" };
+      return await this.#send(open, signal).finally(() => this.#book.metered.releaseSwap(open));
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof PrepaidError) return { kind: "pending", error };
