@@ -10,7 +10,7 @@ export const prepaidMerge: Command = {
   options: {},
   details: [
     "Pays nothing. A request of a metered route shows a token that is worth its maximum price; the merchant signs new tokens for",
-    "the rest. Without ORIGIN, for all merchants. A merchant can see that swaps which follow each other at once are of one",
+    "the rest. Without ORIGIN, for all merchants. A merchant can see that swaps which it is asked for at once are of one",
     "payer: a program that runs longer makes them by itself, at random times.",
   ],
   async run(context) {

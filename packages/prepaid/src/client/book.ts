@@ -490,6 +490,11 @@ export class PrepaidBook {
     return { pack, index, change: { put: CURSOR + pack.id, value: taken } };
   }
 
+  /** Marks all tokens of packs as taken that were taken in memory. */
+  takenOf(packs: readonly string[]): readonly StoreChange[] {
+    return [...new Set(packs)].map((id): StoreChange => ({ put: CURSOR + id, value: this.#cursors.get(id) ?? 0 }));
+  }
+
   /** The index of the token of a pack that is taken next. */
   nextIndex({ id, count, restored }: PackRecord): number {
     const taken = this.#cursors.get(id) ?? 0;

@@ -28,8 +28,8 @@ export interface Merged {
 
 /**
  * Claims the change of all requests of metered routes, and swaps small tokens for larger ones. In the background this happens by
- * itself; programs that end early call it. All swaps follow each other without pauses, so the merchant can see that they are
- * of one payer.
+ * itself; programs that end early call it. Up to four swaps run at once and others follow them without pauses, so the merchant
+ * can see that they are of one payer. A second call at the same time does not wait for the swaps of the first.
  * @param options those of `wrapFetch`, with `prepaid` among the methods
  * @throws FetchError FETCH_OPTION_INVALID; the errors of the store while it claims; the signal's reason
  */
@@ -50,25 +50,37 @@ export async function mergePrepaid(
     if (claimed.kind === "done") charges.push(claimed.charge);
     else if (claimed.error !== undefined) problems.push(claimed.error);
   }
-  /** @returns whether a swap was made; a failure at one origin does not keep the others from merging */
-  const swapOne = async (at: string, lane: number): Promise<boolean> => {
+  /** @returns undefined if there is nothing to swap; false if a swap failed, which does not keep other origins from merging */
+  const swapOne = async (at: string, lane: number): Promise<boolean | undefined> => {
     signal?.throwIfAborted();
     const swapped = await metered.swaps.swap(at, { signal, lane }).catch((error: unknown) => {
       signal?.throwIfAborted();
       return { kind: "failed", error } as const;
     });
+    if (swapped.kind === "none") return undefined;
     if (swapped.kind === "done") swaps += 1;
-    if ("error" in swapped) problems.push(swapped.error);
+    if ("error" in swapped) addProblem(problems, swapped.error);
     return swapped.kind === "done";
   };
   for (const each of origin === undefined ? book.origins() : [origin]) {
-    const earlier = problems.length;
+    if ((await swapOne(each, 0)) !== true) continue;
+    let hasFailed = false;
     const swapAll = async (lane: number) => {
-      // A merchant that fails at one swap gets the tokens of no others.
-      while (problems.length === earlier && (await swapOne(each, lane)));
+      // After a failure, no further swap is begun at this origin.
+      for (let made: boolean | undefined = true; made && !hasFailed; ) {
+        made = await swapOne(each, lane);
+        hasFailed ||= made === false;
+      }
     };
-    if (await swapOne(each, 0)) await Promise.all(Array.from({ length: MAX_SWAPS }, (_, lane) => swapAll(lane)));
+    const lanes = await Promise.allSettled(Array.from({ length: MAX_SWAPS }, (_, lane) => swapAll(lane)));
+    for (const lane of lanes) if (lane.status === "rejected") throw lane.reason;
   }
   const open = book.metered.requests(origin).filter(({ state }) => state !== "refused").length;
   return { charges, swaps, open, problems };
+}
+
+/** Adds an error, unless an equal one is there: swaps that run at once fail for the same reason. */
+function addProblem(problems: unknown[], error: unknown): void {
+  const text = (each: unknown) => (each instanceof Error ? each.message : each);
+  if (!problems.some((each) => text(each) === text(error))) problems.push(error);
 }

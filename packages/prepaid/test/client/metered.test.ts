@@ -130,7 +130,7 @@ describe("a metered route", function () {
         return undefined;
       };
       const merged = await merge();
-      expect([merged.swaps, merged.problems.length, swaps()]).to.deep.equal([1, 4, 5]);
+      expect([merged.swaps, merged.problems.length, swaps()]).to.deep.equal([1, 1, 5]);
       const withheld = book.metered.swaps().map(({ id }) => id);
       expect(withheld).to.have.length(4);
       await assertConserved();
@@ -139,6 +139,69 @@ describe("a metered route", function () {
       expect(book.metered.swaps()).to.deep.equal([]);
       expect(scene.merchant.swaps.size).to.equal(swaps() - 4);
       await assertConserved();
+    });
+
+    /** Leaves four swaps open. */
+    const withholdFour = async () => {
+      let answered = 0;
+      scene.merchant.misbehave = (seen) => {
+        if (!isSwap(seen)) return undefined;
+        answered += 1;
+        return answered > 1 ? Response.json({ code: "PREPAID_UNAVAILABLE" }, { status: 503 }) : undefined;
+      };
+      await merge();
+      expect(book.metered.swaps()).to.have.length(4);
+    };
+
+    it("resumes the others if the merchant never answers one of them", async () => {
+      await withholdFour();
+      let withheld: string | undefined;
+      scene.merchant.misbehave = (seen) => {
+        if (!isSwap(seen)) return undefined;
+        const body = new TextDecoder().decode(seen.body);
+        withheld ??= body;
+        return body === withheld ? Response.json({ code: "PREPAID_UNAVAILABLE" }, { status: 503 }) : undefined;
+      };
+      expect((await merge()).swaps).to.equal(0);
+      await merge();
+      await merge();
+      expect(book.metered.swaps()).to.have.length(1);
+      await assertConserved();
+    });
+
+    it("resumes the others in the background after the merchant has refused one of them", async () => {
+      await withholdFour();
+      let refused = 0;
+      scene.merchant.misbehave = (seen) => {
+        if (!isSwap(seen) || refused > 0) return undefined;
+        refused += 1;
+        return Response.json({ code: "METERED_SPENT" }, { status: 409 });
+      };
+      const options = scene.options(settings({ maxDelayMs: 0 }));
+      const { metered } = await openPrepaid(scene.merchant.fetch, scene.payer, options);
+      metered.background.considerSwap(ORIGIN);
+      await until(() => book.metered.swaps().length === 0);
+      expect([refused, await stops()]).to.deep.equal([1, "PREPAID_CHANGE_REFUSED"]);
+    });
+
+    it("resumes a swap that the store refused, with its tokens", async () => {
+      const { store } = scene.payer;
+      const batch = store.batch.bind(store);
+      let failures = 1;
+      store.batch = async (changes) => {
+        const hasSwap = changes.some((change) => "put" in change && change.put.startsWith("prepaid/swap/"));
+        if (!hasSwap || failures === 0) return batch(changes);
+        failures -= 1;
+        throw new Error("the disk is full");
+      };
+      const { problems } = await merge();
+      expect([problems.map(String), swaps()]).to.deep.equal([["Error: the disk is full"], 0]);
+      await assertConserved();
+      expect((await merge()).problems).to.deep.equal([]);
+      await assertConserved();
+      const left = held();
+      book = await prepaidBookOf(await copyOf(store));
+      expect([book.metered.swaps(), held()]).to.deep.equal([[], left]);
     });
   });
 

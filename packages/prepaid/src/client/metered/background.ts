@@ -125,7 +125,9 @@ export class Background {
       return;
     }
     const error = "error" in swapped ? swapped.error : undefined;
-    if (swapped.kind === "none" || swapped.kind === "lost" || isClosed(error)) {
+    const isOver = swapped.kind === "none" || swapped.kind === "lost";
+    // Other swaps may be open: those of a merge that runs or failed, and those of a process that ended.
+    if ((isOver && this.#book.metered.swaps(origin).length === 0) || isClosed(error)) {
       this.#swapping.delete(origin);
       return;
     }

@@ -46,6 +46,8 @@ export class MeteredBook {
   readonly claiming = new Set<string>();
   /** Ids of the swaps that run. */
   readonly #swapping = new Set<string>();
+  /** Ids of the swaps that are not in the store. */
+  readonly #unwritten = new Set<string>();
   /** Whether the claims that an earlier process left open are resumed. */
   isResumed = false;
   #counters: ChargeCounters | undefined;
@@ -259,25 +261,34 @@ export class MeteredBook {
     this.#requests.delete(record.id);
   }
 
-  /** Acquires a journaled swap at an origin that does not run. */
+  /** Acquires a swap at an origin that does not run. */
   resumeSwap(origin: string): SwapRecord | undefined {
     const swap = this.swaps(origin).find(({ id }) => !this.#swapping.has(id));
-    if (swap !== undefined) this.#swapping.add(swap.id);
+    if (swap === undefined) return undefined;
+    this.#swapping.add(swap.id);
+    // The next call resumes another one: a merchant may answer only some of them.
+    this.#swaps.delete(swap.id);
+    this.#swaps.set(swap.id, swap);
     return swap;
   }
 
-  /** Journals a swap before it is sent, and acquires it. @param taken marks its tokens as taken */
-  async beginSwap(swap: SwapRecord, taken: readonly StoreChange[]): Promise<void> {
-    // From now on, the packs of its tokens are in use.
+  /** Acquires a new swap, whose tokens were just taken. The caller calls `journalSwap` before it awaits anything. */
+  beginSwap(swap: SwapRecord): void {
+    // From now on, the packs of its tokens are in use, also if it cannot be journaled.
     this.#swaps.set(swap.id, swap);
     this.#swapping.add(swap.id);
-    try {
-      await this.#write(...taken, put(SWAP + swap.id, swap));
-    } catch (error) {
-      this.#swaps.delete(swap.id);
-      this.releaseSwap(swap);
-      throw error;
-    }
+    this.#unwritten.add(swap.id);
+  }
+
+  /**
+   * Journals a swap before it is sent, unless it is journaled. If that fails, the swap can be resumed.
+   * @param taken marks its tokens as taken, and those of its packs that were taken later
+   */
+  async journalSwap({ id }: SwapRecord, taken: () => readonly StoreChange[]): Promise<void> {
+    const swap = this.#swaps.get(id);
+    if (swap === undefined || !this.#unwritten.has(id)) return;
+    await this.#write(...taken(), put(SWAP + id, swap));
+    this.#unwritten.delete(id);
   }
 
   /** Releases an acquired swap: it has ended, or can be resumed. */

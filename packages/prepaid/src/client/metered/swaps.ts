@@ -131,10 +131,19 @@ export class Swaps {
       receive: recipe.receive.map(String),
       cap: group.cap,
     };
-    // Several tokens of one pack move the same cursor: the last change counts.
-    const changes = new Map(taken.map(({ change }) => ["put" in change ? change.put : change.delete, change]));
-    await this.#book.metered.beginSwap(record, [...changes.values()]);
-    return record;
+    this.#book.metered.beginSwap(record);
+    try {
+      await this.#journal(record);
+      return record;
+    } catch (error) {
+      this.#book.metered.releaseSwap(record);
+      throw error;
+    }
+  }
+
+  #journal(swap: SwapRecord): Promise<void> {
+    const packs = swap.spend.map(({ pack }) => pack);
+    return this.#book.metered.journalSwap(swap, () => this.#book.takenOf(packs));
   }
 
   /** The server always swaps within a month; into the next only near the end, by its own clock. */
@@ -144,9 +153,15 @@ export class Swaps {
 
   async #resumeOrBegin(origin: string, signal: AbortSignal | undefined): Promise<Swapped> {
     try {
-      const open = this.#book.metered.resumeSwap(origin) ?? (await this.#begin(origin, signal));
+      const { metered } = this.#book;
+      const open = metered.resumeSwap(origin) ?? (await this.#begin(origin, signal));
       if (open === undefined) return { kind: "none" };
-      return await this.#send(open, signal).finally(() => this.#book.metered.releaseSwap(open));
+      try {
+        await this.#journal(open);
+        return await this.#send(open, signal);
+      } finally {
+        metered.releaseSwap(open);
+      }
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof PrepaidError) return { kind: "pending", error };
@@ -159,6 +174,7 @@ export class Swaps {
     const values = record.receive.map(BigInt);
     const keys = await this.#keys.of({ origin, wallet, epoch, values }, signal);
     const tokens = await prepareTokens(this.#wallet, keys, { label, cap });
+    if (this.#isForgotten(record)) return { kind: "none" };
     const spent = await this.#headersOf(record);
     const name = `${origin}${PREPAID_SWAP_PATH}`;
     const headers = { "content-type": "application/json" };
@@ -166,6 +182,7 @@ export class Swaps {
     const limits = { name, maxBytes: MAX_METERED_BODY_BYTES, timeoutMs: TIMEOUT_MS, signal };
     const answer = await ask(this.#settings.send, name, { method: "POST", headers, body }, limits);
     const now = this.#wallet.now();
+    if (this.#isForgotten(record)) return { kind: "none" };
     if (answer.status !== 200) {
       const { kind, said, reason } = unsignedOf(answer);
       // If their month has not ended, the merchant withholds them.
@@ -186,6 +203,11 @@ export class Swaps {
     }
     await this.#end(record, signed);
     return { kind: "done" };
+  }
+
+  /** Whether its tokens were dropped meanwhile, or their month ended. */
+  #isForgotten({ id }: SwapRecord): boolean {
+    return this.#book.metered.swap(id) === undefined;
   }
 
   #end(record: SwapRecord, signed: readonly SignedPack[], others: readonly StoreChange[] = []): Promise<void> {
