@@ -1,6 +1,6 @@
 // The lanes of `npm test`: how many suites run at the same time, and in which order. turbo would start suites in the order
 // in which their builds end, so that long ones run alone at the end of the run. Instead it starts all at once, and each
-// waits for a lane, the longest first. A suite keeps its connection until its process ends, however it ends.
+// waits for a lane, the longest first. A suite holds its lane by a connection, so any end of its process frees the lane.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 

@@ -28,7 +28,7 @@ const seconds = (time: string | undefined): number => Number(/^(\d+)s$/.exec(Str
 describe("compose.yaml", () => {
   /** Schema of https://github.com/compose-spec/compose-spec at 170098b, under Apache-2.0. */
   const published = readFileSync(join(import.meta.dirname, "support", "compose-spec.json"), "utf8");
-  // Ajv knows draft 7 by its old address.
+  // Ajv knows draft 7 only by its http: URL, and this schema names the https: one.
   const { $schema: _, ...schema } = JSON.parse(published) as { $schema: string };
   const text = composeText();
   /** The comment at its beginning, which names what an operator provides. */

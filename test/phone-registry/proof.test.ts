@@ -24,7 +24,7 @@ describe("verifying a phone number", function () {
     const body = await linkBody(registry, signer, phone);
     const first = await registry.link(body);
     const old = proofOf(registry, signer, phone);
-    // Ten minutes later, the client must send the slot from the first response.
+    // Ten minutes later, the client must send the issuedAt of the first response.
     registry.ahead = 600_000;
     expect((await registry.link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
     expect((await registry.link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);

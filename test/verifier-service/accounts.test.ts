@@ -98,7 +98,7 @@ describe("POST /deposit of a smart account", function () {
     const account = await funded(await ownersWallet(world));
     const body = await relays(account);
     expect(body.signature.length).to.equal(2 + 2 * 195);
-    // The owners' signature of other notes, of fewer owners and of a stranger.
+    // The owners' signature for other notes, a signature of fewer owners, and one of a stranger.
     const [other, short] = [await signedBody(world, account), concat([body.signature.slice(0, 132)])];
     expect(await refused({ ...other, signature: body.signature })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
     expect(await refused({ ...other, ownerTags: ["7"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);

@@ -74,7 +74,7 @@ describe("terms of a 402 that the client does not know", () => {
   const wrap = (scene: Scene, changes: Partial<WrapOptions> = {}) =>
     wrapFetch(scene.merchant.fetch, scene.payer, scene.terms({ methods: [words()], ...changes }));
 
-  it("are paid privately, confirmed with what the server states, and proved in the method's header", async () => {
+  it("are paid privately after confirmPayment sees what the server states, and proved in the method's header", async () => {
     const scene = await open();
     const offers: Offer[] = [];
     const seen: unknown[] = [];

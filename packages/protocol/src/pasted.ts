@@ -41,7 +41,7 @@ const MAX_EXAMINED = 4096;
 
 /**
  * Removes spaces and invisible characters from both ends of a text that a person typed or pasted. Keeps everything
- * between them, and keeps marks that turn text from right to left, so that the parser that follows refuses them.
+ * between the ends, and keeps marks that make text run from right to left, so that the parser called next refuses them.
  */
 export function trimPasted(text: string): string {
   // The parser that follows refuses it.

@@ -1,5 +1,5 @@
 /**
- * The source of a circuit of a mixed kind: the numbers of 64 bits that are leaves of Merkle trees of Poseidon hashes. It has
+ * The source of a circuit of bits and hashes: it computes the Poseidon Merkle roots of paths from 64-bit leaves. It has
  * about 520 constraints for each of the `paths * levels` hashes at circom's --O1.
  */
 export const largeCircuit = (paths: number, levels: number): string => `pragma circom 2.0.0;

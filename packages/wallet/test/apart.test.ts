@@ -38,7 +38,7 @@ describe("groups of notes", () => {
     expect(amountsOf(wallet, (await wallet.merge()).notes)).to.deep.equal([5_000, 6_000]);
   });
 
-  it("refuse a merge, a withdrawal and an exit that need notes of several, and say what consent would give", async () => {
+  it("refuse a merge or a withdrawal that needs notes of several groups, and say how to consent", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n, 500_000n]);
     wallet.keepApart(groupOf);

@@ -65,7 +65,7 @@ describe("error definitions", function () {
       expect(rows, code).to.have.lengthOf(1);
       expect(rows[0], code).to.match(/^(?:\| [^|]*\w[^|]* ){3}\|/);
     }
-    // A code without a remedy of its own has a row in the table of its exit code or status.
+    // For a code without a remedy of its own, the table of remedies has a row for its exit code or HTTP status.
     const steps = document
       .split("\n")
       .flatMap((line) => /^\| (exit|HTTP) (\d+) \| \w/.exec(line)?.slice(1).join(" ") ?? []);

@@ -96,7 +96,7 @@ export class MethodCall implements PayingCall {
     return copy;
   }
 
-  /** @throws FetchError HEADER_TAKEN, METHOD_INVALID before a payment that could not be presented */
+  /** Checks before a payment that `header` can present its proof. @throws FetchError HEADER_TAKEN, METHOD_INVALID */
   assertPresentable(header: string): void {
     const by = this.#by;
     if (!hasHeader(by.headers, header))

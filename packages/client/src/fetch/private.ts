@@ -30,7 +30,7 @@ import { pinHost } from "./recipient.ts";
 import { assertServerClock } from "./server-clock.ts";
 import { type Presenter, showProof } from "./show.ts";
 
-/** What the 402 of a purchase must ask for, and what the program sees of it. */
+/** The wallet and price that the 402 of a purchase must name, and the tokens that the program is asked to confirm. */
 type Expected = Pick<PrivatePurchase, "wallet" | "price" | "tokens">;
 
 /** The purchase of one call, claimed so that no other call works on it. */

@@ -25,7 +25,7 @@ export interface PurchaseRequest {
   maxHeaderLength?: number | undefined;
   /** Fingerprint of the request, the same for equal requests. */
   request?: string | undefined;
-  /** Limits that the price counts against, and the host for the limit per host. Default: none. */
+  /** Limits that the price counts against. Default: none. */
   limits?: SpendingLimits | undefined;
   /** Host of the limit per host. */
   host?: string | undefined;

@@ -37,7 +37,7 @@ export function correctSum(kernel: Kernel, degree: Degree, left: number, right: 
   for (const [index, part] of sum.entries()) kernel.write(out + index * COORDINATE_BYTES, part);
 }
 
-/** The sum of such a pair; undefined for any other pair. */
+/** The sum of a pair that `correctSum` corrects; undefined for any other pair. */
 function exceptionalSum(kernel: Kernel, degree: Degree, left: number, right: number): Coordinates | undefined {
   const doubles = pointBytes(degree) / 8;
   const [a, b] = [kernel.doubles(left & -2, doubles), kernel.doubles(right & -2, doubles)];

@@ -1,4 +1,4 @@
-/** Proving keys in either format. */
+/** Reads proving keys: .zkey files and compact keys. */
 import { compactKeyHeader, HEADER_BYTES, isCompactKey } from "../compact/format.ts";
 import { join } from "../compact/join.ts";
 import { expandKey } from "../engine/expand-key.ts";

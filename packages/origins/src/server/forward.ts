@@ -27,7 +27,7 @@ interface Waiting {
   readonly next: number;
 }
 
-/** Sends claims to a curator in the background, each once. */
+/** Sends claims to a curator in the background, with retries; ignores a claim that is added again. */
 export class ClaimForwarder {
   readonly #url: string;
   readonly #send: typeof fetch;

@@ -1,4 +1,4 @@
-// A payer whose wallet follows a curator. Payments, deposits and merges are those of the chain in memory; origins have real proofs.
+// A payer whose wallet follows a curator. Payments and merges have made-up proofs; origins have real ones.
 import { verifyOrigin } from "@sotto/prover/origin";
 import { POOL } from "@sotto/test-chain/pool";
 import { MemoryStore, type Store, type Wallet, type WalletOptions } from "@sotto/wallet";

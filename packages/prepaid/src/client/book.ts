@@ -80,7 +80,7 @@ export const termsOfPack = (record: PackRecord): PackTerms => ({
   version: versionOf(record),
 });
 
-/** Packs of before have no version. */
+/** Packs that were stored before there were versions have none: they are of version 1. */
 export const versionOf = ({ version = 1 }: PackRecord): PrepaidPackVersion => version;
 
 /** The sizes of packs that were ever bought, by version. They never change, because numbers depend on them. */

@@ -172,7 +172,7 @@ export class PrepaidSpender implements OpenMethod {
     } else if (singly) await book.putDemand({ ...demand, paid });
   }
 
-  /** Buys a pack at a time, in the background. A failure is tried again later; no request waits for it. */
+  /** Buys a pack at the time `due`, in the background. A failure is tried again later; no request waits for it. */
   #arm(book: PrepaidBook, packs: Packs, origin: string, value: bigint, due: number): void {
     const key = `${origin} ${value}`;
     if (this.#armed.has(key)) return;

@@ -71,7 +71,7 @@ const CHANGE_ENDS_BEFORE_MS = 7 * 86_400_000;
 
 /**
  * The epoch whose keys sign the change of a token that is spent at `time`: the token's own, and from seven days before its
- * tokens end the next one. Also the latest epoch into which tokens of `epoch` can be swapped then.
+ * tokens end, the next one. It is also the latest epoch into which tokens of `epoch` can be swapped at `time`.
  * @param epoch of the spent token, such as "2026-11"
  * @param time milliseconds, also one that is in no epoch
  * @throws SottoError INVALID_INTEGER, INVALID_STRING

@@ -69,7 +69,7 @@ export interface MeteredRow {
   signatures: Uint8Array | null;
   /** The signed receipt as JSON; null until it is asked for. */
   receipt: string | null;
-  /** Unique id of the order that spent the token. */
+  /** Unique id of the spender's batch that spent the token. */
   holder: string;
 }
 

@@ -451,7 +451,7 @@ describe("prepaid tokens", function () {
     expect((await scene.listed())?.unspent).to.equal(0n);
   });
 
-  it("can be dropped: what is left is given up, and its numbers are not used again", async () => {
+  it("can be dropped: the unspent ones are lost, and their pack's number is not used again", async () => {
     await scene.buy();
     expect(await dropPrepaid(scene.payer, ORIGIN)).to.equal(1_000n);
     expect(await scene.listed()).to.deep.include({ unspent: 0n });

@@ -77,7 +77,7 @@ const SLICE = 256;
 /** Payments that are tried before the result is stored; more if one block has more. With 40 keys, that takes about a second. */
 const MAX_PAYMENTS = 2_048;
 
-/** The payments that are tried together, and the last block of which all are among them. */
+/** The payments that are tried together, and the last block whose payments are all among them. */
 function firstOf(payments: readonly SettledEvent[], to: number): { payments: readonly SettledEvent[]; to: number } {
   const next = payments[MAX_PAYMENTS]?.blockNumber;
   if (next === undefined) return { payments, to };

@@ -99,7 +99,7 @@ export async function pay(
   }
 }
 
-/** At most the price that the user saw. Tokens are shown if the wallet has some; only the user buys them. */
+/** At most the price that the user saw. Prepaid tokens pay if the wallet has some; only the user buys them. */
 const optionsOf = ({ config, limits, origins, serviceFetch, refresh }: Context, price: bigint): WrapOptions => ({
   services: [config.service],
   maxPerRequest: price <= limits.maxPerRequest ? price : limits.maxPerRequest,
